@@ -1,0 +1,7 @@
+"""The annotation app: what people do."""
+
+from django.apps import AppConfig
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"

@@ -1,0 +1,19 @@
+"""The Celery application. The rows are the queue; messages only wake workers."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "carebench_web.settings")
+
+app = Celery("carebench_web")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    worker_prefetch_multiplier=1,
+    broker_connection_retry_on_startup=True,
+    beat_schedule={"sweep": {"task": "judging.sweep", "schedule": 1.0}},
+)
+app.autodiscover_tasks(["judging"])

@@ -1,0 +1,65 @@
+"""Stored codes of judging. The codes are part of the API and of every export."""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class VerdictState(TextChoices):
+    PENDING = "PENDING", _("waiting")
+    RUNNING = "RUNNING", _("being judged")
+    SCORED = "SCORED", _("scored")
+    PARSE_FAILED = "PARSE_FAILED", _("reply not understood")
+    OUT_OF_RANGE = "OUT_OF_RANGE", _("score outside 1-5")
+    REFUSED = "REFUSED", _("judge refused")
+    FILTERED = "FILTERED", _("filtered by the provider")
+    TRUNCATED = "TRUNCATED", _("reply cut off")
+    CALL_FAILED = "CALL_FAILED", _("call failed")
+    SKIPPED = "SKIPPED", _("not judged")
+    CANCELLED = "CANCELLED", _("cancelled")
+
+
+UNSETTLED_STATES = (VerdictState.PENDING, VerdictState.RUNNING)
+
+
+class FailureCode(TextChoices):
+    RATE_LIMITED = "rate_limited", _("rate limited")
+    TIMEOUT = "timeout", _("timed out")
+    NETWORK = "network", _("network")
+    AUTH = "auth", _("key refused")
+    BAD_REQUEST = "bad_request", _("request refused")
+    SERVER = "server", _("server error")
+    BAD_REPLY = "bad_reply", _("unusable reply")
+    ENCODING = "encoding", _("text cannot be sent")
+    POISON = "poison", _("stopped several workers")
+    IMPORTED = "imported", _("missing in the imported file")
+
+
+class PassState(TextChoices):
+    READY = "READY", _("ready")
+    RUNNING = "RUNNING", _("running")
+    PAUSED = "PAUSED", _("paused")
+    FINISHED = "FINISHED", _("finished")
+    CANCELLED = "CANCELLED", _("cancelled")
+
+
+class PauseReason(TextChoices):
+    USER = "user", _("paused by a person")
+    AUTH = "auth", _("the provider refused the key")
+    BUDGET = "budget", _("the budget is used up")
+
+
+class RubricScale(TextChoices):
+    LIKERT = "LIKERT", _("1-5")
+    BINARY = "BINARY", _("flag or no flag")
+
+
+class PassSource(TextChoices):
+    JUDGED = "JUDGED", _("judged here")
+    IMPORTED = "IMPORTED", _("imported")
+
+
+class SkipCode(TextChoices):
+    RESPONSE_EMPTY = "RESPONSE_EMPTY", _("response is empty")
+    RESPONSE_ERROR = "RESPONSE_ERROR", _("response failed to generate")
+    RESPONSE_FILTERED = "RESPONSE_FILTERED", _("response was filtered")
+    RESPONSE_TRUNCATED = "RESPONSE_TRUNCATED", _("response was cut off")

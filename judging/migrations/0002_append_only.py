@@ -1,0 +1,27 @@
+"""Attempts, rubrics and grading rules refuse UPDATE and DELETE."""
+
+from django.db import migrations
+
+from annotation.append_only import create_triggers, drop_triggers
+
+TABLES = ("VerdictAttempt", "Rubric", "GradingRule")
+
+
+def protect(apps, schema_editor):
+    for name in TABLES:
+        meta = apps.get_model("judging", name)._meta
+        create_triggers(
+            schema_editor.connection,
+            table=meta.db_table,
+            columns=[field.column for field in meta.local_concrete_fields],
+        )
+
+
+def release(apps, schema_editor):
+    for name in TABLES:
+        drop_triggers(schema_editor.connection, table=apps.get_model("judging", name)._meta.db_table)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("judging", "0001_initial")]
+    operations = [migrations.RunPython(protect, release)]
