@@ -43,7 +43,7 @@ def _fixed(value: Number, digits: int) -> str:
     """Fixed digits, thousands separated, with a real minus sign and never a negative zero."""
     text = f"{value:,.{digits}f}"
     if text.startswith("-"):
-        text = text[1:] if float(value) == 0 or not text.strip("-0.,") else MINUS + text[1:]
+        text = MINUS + text[1:] if text.strip("-0.,") else text[1:]
     return text
 
 
@@ -183,9 +183,7 @@ def small(value: Number | None) -> SafeString | str:
     """A mark to follow a count that is too small to lean on; nothing otherwise."""
     if value is None or _is_absent(value) or value >= SMALL_COUNT:
         return ""
-    return format_html(
-        '<span class="few" title="Fewer than {}: read with care">few</span>', SMALL_COUNT
-    )
+    return format_html('<span class="few" title="Fewer than {}: read with care">few</span>', SMALL_COUNT)
 
 
 @register.filter
