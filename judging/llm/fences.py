@@ -1,0 +1,58 @@
+"""Fences that mark untrusted text as data, with a tag that such a text cannot know."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Literal
+
+FenceKind = Literal["CATEGORY", "PROMPT", "RESPONSE"]
+
+_TAG = re.compile(r"[0-9a-f]{16,64}")
+_OPENING = re.compile(r"^<<<[A-Z]{1,16} (?P<tag>[0-9a-f]{16,64})>>>$", re.MULTILINE)
+_TAG_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Fenced:
+    """One fenced text, exactly as it was put in."""
+
+    kind: str
+    text: str
+
+
+def draw_tag(*texts: str) -> str:
+    """A fresh random tag that occurs in none of the texts."""
+    while True:
+        tag = secrets.token_hex(_TAG_BYTES)
+        if not any(tag in text for text in texts):
+            return tag
+
+
+def fence(kind: FenceKind, text: str, *, tag: str) -> str:
+    """The text between its two fence lines.
+
+    Raises:
+        ValueError: the tag is malformed, or the text holds it and could close its own fence.
+    """
+    if not _TAG.fullmatch(tag):
+        raise ValueError("A fence tag is 16 to 64 hexadecimal digits.")
+    if tag in text:
+        raise ValueError("The text to be fenced holds the fence tag; draw another tag.")
+    return f"<<<{kind} {tag}>>>\n{text}\n<<<END {kind} {tag}>>>"
+
+
+def find_fenced(message: str) -> list[Fenced]:
+    """The fenced texts of a message in order.
+
+    The first fence of a message stands before all untrusted text, so its tag is the real one; fences
+    with another tag are part of a text.
+    """
+    first = _OPENING.search(message)
+    if first is None:
+        return []
+    tag = re.escape(first["tag"])
+    pattern = re.compile(
+        rf"^<<<(?P<kind>[A-Z]{{1,16}}) {tag}>>>\n(?P<text>.*?)\n<<<END (?P=kind) {tag}>>>$",
+        re.MULTILINE | re.DOTALL,
+    )
+    return [Fenced(match["kind"], match["text"]) for match in pattern.finditer(message)]

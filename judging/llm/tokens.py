@@ -1,0 +1,18 @@
+"""Token counts before a call is made. After it, the provider's own `usage` is the truth."""
+
+CHARACTERS_PER_TOKEN = 4
+MESSAGE_OVERHEAD_TOKENS = 4
+
+
+def estimate_tokens(text: str) -> int:
+    """Rough number of tokens in a text: characters / 4, rounded up.
+
+    An estimate whatever the model: tokenisers differ, and text that is not English costs more.
+    Show it as an estimate and never mix it with counted tokens. Empty text gives 0.
+    """
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def estimate_message_tokens(messages: list[dict[str, str]]) -> int:
+    """Rough number of input tokens of a chat request, with a few tokens of framing per message."""
+    return sum(MESSAGE_OVERHEAD_TOKENS + estimate_tokens(message["content"]) for message in messages)
