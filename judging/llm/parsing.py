@@ -25,9 +25,9 @@ _FILTER_REASONS = frozenset(
 )
 _REFUSAL = re.compile(
     r"\W{0,4}(?:"
-    r"(?:i'?m |i am |we'?re )?(?:very |so |truly )?sorry\b.{0,60}?\b(?:can'?t|can ?not|unable|won'?t|not able)\b"
+    r"(?:i'?m |i am )?(?:very |so |truly )?sorry\b.{0,60}?\b(?:can'?t|can ?not|unable|won'?t|not able)\b"
     r"|(?:unfortunately,? |i apologi[sz]e,? (?:but )?)?"
-    r"i(?:'?m| am)? (?:can'?t|can ?not|won'?t|will not|unable to|not able to|must decline|have to decline|decline)\b"
+    r"i(?:'?m| am)? (?:can'?t|can ?not|won'?t|will not|unable to|not able to|(?:must |have to )?decline)\b"
     r".{0,80}?\b(?:assist|help|comply|provide|continue|do (?:that|this)|answer|evaluate|rate|score|assess|"
     r"engage|respond|discuss|fulfil|fulfill|process|request)\b"
     r")",

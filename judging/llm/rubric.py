@@ -206,8 +206,8 @@ def _check_placeholders(section: str, template: str) -> None:
         if name not in _ALLOWED[section]:
             known = ", ".join("{{" + allowed + "}}" for allowed in sorted(_ALLOWED[section])) or "none"
             raise RubricError(
-                f"The rubric's section {section!r} has the placeholder {{{{{name}}}}}, which is not known there. "
-                f"Known are: {known}."
+                f"The rubric's section {section!r} has the placeholder {{{{{name}}}}}, which is not known "
+                f"there. Known are: {known}."
             )
     for name in sorted(_NEEDED.get(section, frozenset()) - set(used)):
         raise RubricError(f"The rubric's section {section!r} lacks the placeholder {{{{{name}}}}}. Add it.")
