@@ -132,7 +132,6 @@ class Response(models.Model):
             ),
             one_of("state", ResponseState, name="response_state_known"),
             models.CheckConstraint(condition=~Q(state="OK") | ~Q(text=""), name="response_ok_has_text"),
-            models.CheckConstraint(condition=~Q(state="EMPTY") | Q(text=""), name="response_empty_has_none"),
             models.CheckConstraint(condition=~Q(state="OK") | Q(error=None), name="response_ok_has_no_error"),
         ]
 

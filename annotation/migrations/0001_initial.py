@@ -342,10 +342,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='response',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'EMPTY'), _negated=True), ('text', ''), _connector='OR'), name='response_empty_has_none'),
-        ),
-        migrations.AddConstraint(
-            model_name='response',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'OK'), _negated=True), ('error', None), _connector='OR'), name='response_ok_has_no_error'),
         ),
     ]

@@ -1,0 +1,165 @@
+"""Reads of passes, verdicts and the evidence that reports rest on."""
+
+from collections.abc import Iterator
+
+from django.db.models import Q
+
+from annotation.choices import Rating
+from annotation.models import Benchmark, Campaign, Response
+from annotation.selectors import current_labels
+from judging.choices import PassSource, PassState, RubricScale, VerdictState
+from judging.errors import DomainError, PassError
+from judging.models import JudgePass, RuleAdoption, Verdict
+from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
+
+
+def find_benchmark(slug: str) -> Benchmark:
+    """The benchmark called `slug`.
+
+    Raises:
+        DomainError: there is none; the message lists those there are.
+    """
+    found = Benchmark.objects.filter(slug=slug).first()
+    if found is None:
+        known = ", ".join(Benchmark.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+        raise DomainError(
+            f"There is no benchmark {slug!r}. Known: {known}. Import files to make one.",
+            code="unknown_benchmark",
+        )
+    return found
+
+
+def find_campaign(benchmark: Benchmark, name: str) -> Campaign:
+    """The campaign with this slug or public id.
+
+    Raises:
+        DomainError: there is none.
+    """
+    found = Campaign.objects.filter(Q(slug=name) | Q(public_id=name), benchmark=benchmark).first()
+    if found is None:
+        known = ", ".join(benchmark.campaigns.order_by("slug").values_list("slug", flat=True)) or "none"
+        raise DomainError(
+            f"There is no campaign {name!r} in {benchmark.slug}. Known: {known}.", code="unknown_campaign"
+        )
+    return found
+
+
+def find_pass(benchmark: Benchmark, name: str) -> JudgePass:
+    """The pass with this public id or name.
+
+    Raises:
+        PassError: there is none.
+    """
+    found = JudgePass.objects.filter(Q(public_id=name) | Q(name=name), benchmark=benchmark).first()
+    if found is None:
+        known = ", ".join(
+            JudgePass.objects.filter(benchmark=benchmark).order_by("pk").values_list("name", flat=True)
+        )
+        raise PassError(
+            f"There is no pass {name!r} in {benchmark.slug}. Known: {known or 'none'}.", code="unknown_pass"
+        )
+    return found
+
+
+def default_pass(benchmark: Benchmark) -> JudgePass | None:
+    """The newest finished pass, None when there is none."""
+    finished = JudgePass.objects.filter(benchmark=benchmark, state=PassState.FINISHED)
+    return finished.order_by("-finished_at", "-pk").first()
+
+
+def adopted_rule(benchmark: Benchmark) -> RuleAdoption | None:
+    """The newest adoption, None when no rule was adopted."""
+    adoptions = RuleAdoption.objects.filter(benchmark=benchmark).select_related("rule")
+    return adoptions.order_by("-adopted_at", "-pk").first()
+
+
+def imported_scores(judge_pass: JudgePass) -> Iterator[tuple[int, str, str, int | None]]:
+    """(response id, judge slug, state, score) of every verdict. One query."""
+    rows = Verdict.objects.filter(judge_pass=judge_pass).order_by("pk")
+    return rows.values_list("response_id", "judge__slug", "state", "score").iterator()
+
+
+def load_evidence(
+    benchmark: Benchmark, *, judge_pass: JudgePass | None, campaign: Campaign | None = None
+) -> Evidence:
+    """Everything a report of this pass rests on. Four queries; no texts are read.
+
+    Only current labels of REGULAR items count; of several by one annotator on one response the
+    newest. Graded rows are the pass's responses with a rollout; for imported passes, and without
+    a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why.
+    """
+    labels = _newest_labels(benchmark, campaign)
+    verdicts, judges = _verdicts_of(judge_pass)
+    judged_ids = {verdict.response_id for verdict in verdicts}
+    rows = _rows_of(benchmark)
+    covers_all = judge_pass is None or judge_pass.source == PassSource.IMPORTED
+    graded = frozenset(
+        row.response_id
+        for row in rows
+        if row.rollout is not None and (covers_all or row.response_id in judged_ids)
+    )
+    mentioned = graded | judged_ids | {label.response_id for label in labels}
+    return Evidence(
+        rows=tuple(row for row in rows if row.response_id in mentioned),
+        labels=tuple(labels),
+        verdicts=tuple(verdicts),
+        judges=judges,
+        graded=graded,
+    )
+
+
+def _rows_of(benchmark: Benchmark) -> list[ResponseRow]:
+    values = (
+        Response.objects.filter(prompt__benchmark=benchmark)
+        .order_by("pk")
+        .values_list("pk", "prompt_id", "target_model__slug", "prompt__risk_category", "rollout", "state")
+    )
+    return [ResponseRow(*row) for row in values.iterator()]
+
+
+def _newest_labels(benchmark: Benchmark, campaign: Campaign | None) -> list[HumanLabel]:
+    values = (
+        current_labels(benchmark, campaign)
+        .order_by("created_at", "pk")
+        .values_list("item__response_id", "annotator_id", "annotator__code", "rating", "severity")
+    )
+    named: dict[tuple[int, int], HumanLabel] = {}
+    anonymous: list[HumanLabel] = []
+    for response_id, annotator_id, code, rating, severity in values.iterator():
+        label = HumanLabel(
+            response_id=response_id,
+            annotator=code,
+            unacceptable=rating == Rating.UNACCEPTABLE,
+            severity=severity,
+        )
+        if annotator_id is None:
+            anonymous.append(label)
+        else:
+            named[response_id, annotator_id] = label
+    return sorted([*named.values(), *anonymous], key=lambda label: (label.response_id, label.annotator or ""))
+
+
+def _verdicts_of(judge_pass: JudgePass | None) -> tuple[list[JudgeVerdict], tuple[JudgeInfo, ...]]:
+    if judge_pass is None:
+        return [], ()
+    values = (
+        Verdict.objects.filter(judge_pass=judge_pass)
+        .order_by("response_id", "judge__slug")
+        .values_list("response_id", "judge__slug", "state", "skip_code", "score")
+    )
+    verdicts = [
+        JudgeVerdict(
+            response_id=response_id,
+            judge=slug,
+            state=skip_code if state == VerdictState.SKIPPED and skip_code else state,
+            score=score,
+        )
+        for response_id, slug, state, skip_code, score in values.iterator()
+    ]
+    judges = tuple(
+        JudgeInfo(
+            slug=judge.slug, short_name=judge.short_name, is_binary=judge_pass.scale == RubricScale.BINARY
+        )
+        for judge in judge_pass.judges.order_by("slug")
+    )
+    return verdicts, judges

@@ -1,0 +1,1 @@
+"""Verdict rows as a work queue: claim, call, record. The only writer of results."""
