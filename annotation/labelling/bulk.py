@@ -1,4 +1,4 @@
-"""The only writer of labels: assign, submit, revise, take back, skip, and import in bulk."""
+"""Labels that people gave elsewhere, stored in bulk."""
 
 import uuid
 from collections.abc import Sequence
