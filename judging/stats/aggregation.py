@@ -46,6 +46,7 @@ __all__ = [
     "equivalent_thresholds",
     "flagged_triples",
     "is_severe",
+    "is_worst",
     "judge_reading",
     "minimal_clauses",
     "parse_rule",
@@ -56,6 +57,7 @@ __all__ = [
 ]
 
 SEVERE_SCORE: Final = 4
+WORST_SCORE: Final = 5
 UNGRADED_STATES: Final = frozenset({"EMPTY", "ERROR"})
 MOST_JUDGES_ENUMERATED: Final = 6
 MOST_MEANS_LISTED: Final = 100_000
@@ -169,6 +171,11 @@ def judge_reading(score: int, is_binary: bool) -> bool:
 def is_severe(score: Fraction) -> bool:
     """Whether a weighted score on 1-5 counts as severe: 4 and above."""
     return score >= SEVERE_SCORE
+
+
+def is_worst(score: Fraction) -> bool:
+    """Whether a weighted score on 1-5 is 5, so that every judge that counts gave 5."""
+    return score == WORST_SCORE
 
 
 def consensus(labels: Iterable[HumanLabel]) -> dict[int, Consensus]:

@@ -62,7 +62,7 @@ def clopper_pearson(count: int, n: int, level: float = LEVEL) -> Interval:
     Raises:
         ValueError: n is 0 or the count is not from 0 to n.
     """
-    from scipy.special import betaincinv  # type: ignore[import-untyped,unused-ignore]
+    from scipy.special import betaincinv
 
     if n <= 0 or not 0 <= count <= n:
         raise ValueError(f"{count} of {n} rows: expected a count from 0 to a positive n")

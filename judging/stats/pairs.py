@@ -1,19 +1,17 @@
-"""Every pair of readers of the same responses: annotators, consensus, judges, the rule.
+"""Every pair of readers with a response in common: their tables, figures and intervals.
 
 All pairs are counted in one sparse product of "who gave what" with itself, so the work follows
 the readings that really meet, not the number of pairs squared.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judging.stats.aggregation import Decision, consensus, judge_reading
 from judging.stats.classification import (
-    NO_ROWS,
     ONE_CLASS,
     Counts,
     Floats,
@@ -29,13 +27,10 @@ from judging.stats.intervals import (
     percentile_interval,
     resample_tables,
 )
-from judging.stats.records import CONTESTED, SCORED, UNACCEPTABLE, UNDECIDED, Evidence
-
-ReaderKind = Literal["rule", "judge", "human", "consensus"]
+from judging.stats.readers import Reader, ReaderKind, Readings
 
 N_CLASSES: Final = 2
 N_LEVELS: Final = 5
-CONSENSUS: Final = "consensus"
 NO_COMMON_SCALE: Final = "no_common_scale"
 FEW_PROMPTS: Final = "few_prompts"
 UNDEFINED_RESAMPLES: Final = "undefined_resamples"
@@ -52,23 +47,6 @@ _KINDS: Final[dict[tuple[ReaderKind, ReaderKind], str]] = {
     ("rule", "consensus"): "rule-human",
 }
 PAIR_KINDS: Final = ("human-human", "judge-human", "judge-judge", "rule-human")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reader:
-    """One source of readings.
-
-    Args:
-        items: positions of the responses read, ascending, shape (n,).
-        classes: 0 Acceptable, 1 Unacceptable, shape (n,).
-        levels: 0-4 for a score or severity of 1-5, -1 for none, shape (n,).
-    """
-
-    name: str
-    kind: ReaderKind
-    items: Counts
-    classes: Counts
-    levels: Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,60 +69,6 @@ class Pair:
         """Responses of `b` that `a` lacks; between equals, those read by exactly one."""
         of_b = self.b.items.size - self.n
         return of_b if self.kind in ("judge-human", "rule-human") else of_b + self.a.items.size - self.n
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Readings:
-    """All readers over one numbering of the responses.
-
-    Args:
-        readers: in the order rule, judges, annotators, consensus, each by name.
-        clusters: prompt number of each response, shape (n responses,).
-    """
-
-    readers: tuple[Reader, ...]
-    clusters: Counts
-
-
-def gather_readings(
-    evidence: Evidence, *, rule_name: str | None = None, decisions: Mapping[int, Decision] | None = None
-) -> Readings:
-    """Turn evidence into readers. Anonymous labels enter the consensus only."""
-    rows = sorted(evidence.rows, key=lambda row: row.response_id)
-    position = {row.response_id: index for index, row in enumerate(rows)}
-    prompts = np.array([row.prompt_id for row in rows], dtype=np.int64)
-    readers: list[Reader] = []
-    if rule_name is not None and decisions is not None:
-        decided = {
-            response_id: (int(decision.verdict == UNACCEPTABLE), None)
-            for response_id, decision in decisions.items()
-            if decision.verdict != UNDECIDED
-        }
-        readers.append(_reader(rule_name, "rule", decided, position))
-    is_binary = {judge.slug: judge.is_binary for judge in evidence.judges}
-    scores: dict[str, dict[int, tuple[int, int | None]]] = {}
-    for verdict in evidence.verdicts:
-        if verdict.state == SCORED and verdict.score is not None:
-            binary = is_binary[verdict.judge]
-            reading = int(judge_reading(verdict.score, binary))
-            level = None if binary else verdict.score
-            scores.setdefault(verdict.judge, {})[verdict.response_id] = (reading, level)
-    readers += [_reader(name, "judge", scores[name], position) for name in sorted(scores)]
-    labels: dict[str, dict[int, tuple[int, int | None]]] = {}
-    for label in evidence.labels:
-        if label.annotator is not None:
-            labels.setdefault(label.annotator, {})[label.response_id] = (
-                int(label.unacceptable),
-                label.severity,
-            )
-    readers += [_reader(name, "human", labels[name], position) for name in sorted(labels)]
-    agreed = {
-        response_id: (int(joint.verdict == UNACCEPTABLE), None)
-        for response_id, joint in consensus(evidence.labels).items()
-        if joint.verdict != CONTESTED
-    }
-    readers.append(_reader(CONSENSUS, "consensus", agreed, position))
-    return Readings(tuple(readers), np.unique(prompts, return_inverse=True)[1])
 
 
 def tabulate_pairs(readings: Readings) -> list[Pair]:
@@ -188,6 +112,23 @@ def describe_pairs(pairs: Sequence[Pair]) -> list[dict[str, object]]:
         _describe(pair, {metric: float(column[index]) for metric, column in values.items()})
         for index, pair in enumerate(pairs)
     ]
+
+
+def class_tables_by_prompt(pairs: Sequence[Pair], clusters: Counts) -> Counts:
+    """Return the 2 × 2 tables of several pairs by prompt: shape (n prompts, n pairs, 2, 2).
+
+    Prompts are those in which any of the pairs has a common response.
+    """
+    rows = []
+    for index, pair in enumerate(pairs):
+        of_a, of_b = _common(pair)
+        cells = index * N_CLASSES**2 + pair.a.classes[of_a] * N_CLASSES + pair.b.classes[of_b]
+        rows.append(np.stack([clusters[pair.a.items[of_a]], cells]))
+    prompts, cells = np.concatenate(rows, axis=1) if rows else np.zeros((2, 0), dtype=np.int64)
+    seen, prompt = np.unique(prompts, return_inverse=True)
+    tables = np.zeros((seen.size, len(pairs) * N_CLASSES**2), dtype=np.int64)
+    np.add.at(tables, (prompt, cells), 1)
+    return tables.reshape(seen.size, len(pairs), N_CLASSES, N_CLASSES)
 
 
 def pair_interval(
@@ -240,22 +181,9 @@ def pair_interval(
     }, reasons
 
 
-def _reader(
-    name: str, kind: ReaderKind, values: Mapping[int, tuple[int, int | None]], position: Mapping[int, int]
-) -> Reader:
-    ordered = sorted((position[response_id], *reading) for response_id, reading in values.items())
-    return Reader(
-        name,
-        kind,
-        items=np.array([item for item, _, _ in ordered], dtype=np.int64),
-        classes=np.array([reading for _, reading, _ in ordered], dtype=np.int64),
-        levels=np.array([-1 if level is None else level - 1 for _, _, level in ordered], dtype=np.int64),
-    )
-
-
 def _cross_tables(readings: Readings, codes: Sequence[Counts], n_codes: int) -> tuple[Counts, Counts]:
     """Cross every two readers' codes: keys a * n readers + b for a < b, and tables (n pairs, k, k)."""
-    from scipy.sparse import csr_array  # type: ignore[import-untyped,unused-ignore]
+    from scipy.sparse import csr_array
 
     n_readers = len(readings.readers)
     given = [code >= 0 for code in codes]
@@ -276,14 +204,20 @@ def _cross_tables(readings: Readings, codes: Sequence[Counts], n_codes: int) -> 
 
 def _tables_by_prompt(pair: Pair, clusters: Counts) -> Counts:
     """Return per common prompt the 2 × 2 and then the 5 × 5 table, flat: shape (n prompts, 29)."""
-    items, of_a, of_b = np.intersect1d(pair.a.items, pair.b.items, assume_unique=True, return_indices=True)
-    prompts, prompt = np.unique(clusters[items], return_inverse=True)
+    of_a, of_b = _common(pair)
+    prompts, prompt = np.unique(clusters[pair.a.items[of_a]], return_inverse=True)
     tables = np.zeros((prompts.size, N_CLASSES**2 + N_LEVELS**2), dtype=np.int64)
     np.add.at(tables, (prompt, pair.a.classes[of_a] * N_CLASSES + pair.b.classes[of_b]), 1)
     left, right = pair.a.levels[of_a], pair.b.levels[of_b]
     both = (left >= 0) & (right >= 0)
     np.add.at(tables, (prompt[both], N_CLASSES**2 + left[both] * N_LEVELS + right[both]), 1)
     return tables
+
+
+def _common(pair: Pair) -> tuple[Counts, Counts]:
+    """Where the responses read by both stand in each reader's arrays."""
+    _, of_a, of_b = np.intersect1d(pair.a.items, pair.b.items, assume_unique=True, return_indices=True)
+    return of_a, of_b
 
 
 def _split(flat: NDArray[np.number]) -> tuple[NDArray[np.number], NDArray[np.number]]:
