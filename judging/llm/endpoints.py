@@ -37,9 +37,10 @@ from judging.llm.endpoint_fields import read_fields
 ROLES = ("judge", "target", "classifier")
 
 _ENDPOINT_KEYS = frozenset(
-    "name base_url key_variable max_in_flight requests_per_minute tokens_per_minute allow_private model".split()
+    ["name", "base_url", "key_variable", "allow_private", "model"]
+    + ["max_in_flight", "requests_per_minute", "tokens_per_minute"]
 )
-_MODEL_KEYS = frozenset("slug model_id short_name family roles price_in price_out".split())
+_MODEL_KEYS = frozenset(["slug", "model_id", "short_name", "family", "roles", "price_in", "price_out"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +144,8 @@ def _read(text: str, *, source: str) -> dict[str, Endpoint]:
     unknown = sorted(set(document) - {"endpoint"})
     if unknown:
         raise EndpointError(
-            f"The endpoints file {source} has the unknown key {unknown[0]!r}; expected only [[endpoint]] tables."
+            f"The endpoints file {source} has the unknown key {unknown[0]!r}; "
+            "expected only [[endpoint]] tables."
         )
     tables = document.get("endpoint", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
