@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 import sys
+import tomllib
 from pathlib import Path
 
 # SQLite before 3.51.3 can corrupt a WAL database in a rare race of two connections; the pysqlite3
@@ -25,6 +26,8 @@ from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 from carebench_web import env  # noqa: E402
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# Every report names the code that computed it.
+CODE_VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 DATA_DIR = env.read_folder("CAREBENCH_DATA_DIR", default=BASE_DIR / "var")
 
 DEBUG = env.read_flag("DJANGO_DEBUG", default=False)
