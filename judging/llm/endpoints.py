@@ -36,10 +36,8 @@ from judging.llm.endpoint_fields import read_fields
 
 ROLES = ("judge", "target", "classifier")
 
-_ENDPOINT_KEYS = frozenset(
-    ["name", "base_url", "key_variable", "allow_private", "model"]
-    + ["max_in_flight", "requests_per_minute", "tokens_per_minute"]
-)
+_LIMITS = ("max_in_flight", "requests_per_minute", "tokens_per_minute")
+_ENDPOINT_KEYS = frozenset(["name", "base_url", "key_variable", "allow_private", "model", *_LIMITS])
 _MODEL_KEYS = frozenset(["slug", "model_id", "short_name", "family", "roles", "price_in", "price_out"])
 
 

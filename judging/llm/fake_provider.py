@@ -1,0 +1,293 @@
+"""An OpenAI-compatible provider on this machine, for the demo and for tests of calls as they really are.
+
+It answers chat, embeddings and models, shows faults at set rates, and counts at `/stats` what it was
+asked. Everything scored with it is simulated.
+"""
+
+import asyncio
+import socket
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judging.llm.simulated_replies import FaultRates, Item, answer_item, answer_other, find_item
+from judging.llm.simulated_scores import fraction
+from judging.llm.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+HOST = "127.0.0.1"
+EMBEDDING_DIMENSIONS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeProviderSettings:
+    """How the provider behaves.
+
+    `truth` maps the SHA-256 of a response's text to a planted severity 1-5. `revoke_after` answers
+    every call with 401 once that many items were answered; `dead_key` does from the start, and
+    `required_key` does for any other key. A parameter in `rejects` is refused with a 400 that names it.
+    """
+
+    truth: Mapping[str, int] = field(default_factory=dict)
+    faults: FaultRates = field(default_factory=FaultRates)
+    latency_ms: int = 0
+    jitter_ms: int = 0
+    slow_ms: int = 5_000
+    retry_after: str = "1"
+    redirect_to: str = "http://127.0.0.1:9/"
+    huge_bytes: int = 10_000_000
+    revoke_after: int | None = None
+    dead_key: bool = False
+    required_key: str | None = None
+    rejects: tuple[str, ...] = ()
+
+
+class Ledger:
+    """What the provider was asked and what it answered, for one run of it."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.other_calls = 0
+        self.in_flight = 0
+        self.peak_in_flight = 0
+        self.by_status: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.attempts: Counter[tuple[str, str]] = Counter()
+        self.answers: Counter[tuple[str, str]] = Counter()
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `/stats`. `duplicates` counts good answers beyond the first per model and item."""
+        n_answers = self.answers.total()
+        return {
+            "calls": self.calls,
+            "other_calls": self.other_calls,
+            "in_flight": self.in_flight,
+            "peak_in_flight": self.peak_in_flight,
+            "answered": n_answers,
+            "items": len(self.answers),
+            "duplicates": n_answers - len(self.answers),
+            "by_status": dict(sorted(self.by_status.items())),
+            "faults": dict(sorted(self.faults.items())),
+        }
+
+
+def create_app(settings: FakeProviderSettings) -> "Starlette":
+    """The provider as an ASGI application, with counts of its own at `/stats` and `app.state.ledger`."""
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    ledger = Ledger()
+
+    async def chat(request: "Request") -> "Response":
+        ledger.in_flight += 1
+        ledger.peak_in_flight = max(ledger.peak_in_flight, ledger.in_flight)
+        try:
+            response = await _answer_chat(request, settings, ledger)
+        finally:
+            ledger.in_flight -= 1
+        ledger.by_status[str(response.status_code)] += 1
+        return response
+
+    async def embeddings(request: "Request") -> "Response":
+        body = await request.json()
+        given = body.get("input")
+        texts = [str(text) for text in given] if isinstance(given, list) else [str(given)]
+        data = [
+            {"object": "embedding", "index": index, "embedding": _embed(text)}
+            for index, text in enumerate(texts)
+        ]
+        n_tokens = sum(estimate_tokens(text) for text in texts)
+        usage = {"prompt_tokens": n_tokens, "total_tokens": n_tokens}
+        return JSONResponse({"object": "list", "model": body.get("model"), "data": data, "usage": usage})
+
+    async def models(request: "Request") -> "Response":
+        data = [{"id": "simulated", "object": "model", "created": 0, "owned_by": "simulated"}]
+        return JSONResponse({"object": "list", "data": data})
+
+    async def stats(request: "Request") -> "Response":
+        return JSONResponse(ledger.as_json())
+
+    app = Starlette(
+        routes=[
+            Route("/v1/chat/completions", chat, methods=["POST"]),
+            Route("/v1/embeddings", embeddings, methods=["POST"]),
+            Route("/v1/models", models),
+            Route("/stats", stats),
+        ]
+    )
+    app.state.ledger = ledger
+    return app
+
+
+def run(settings: FakeProviderSettings, *, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve on 127.0.0.1 until interrupted.
+
+    Args:
+        settings: how to behave.
+        port: 0 takes any free one.
+        on_ready: called with the base URL once connections are accepted.
+    """
+    with _listen(port) as listener:
+        on_ready(_base_url(listener))
+        _make_server(settings).run(sockets=[listener])
+
+
+@contextmanager
+def running(settings: FakeProviderSettings) -> Iterator[str]:
+    """Serve from a thread on a free port for the length of a `with` block; gives the base URL."""
+    with _listen(0) as listener:
+        server = _make_server(settings)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            yield _base_url(listener)
+        finally:
+            server.should_exit = True
+            server.force_exit = True
+            thread.join(timeout=10)
+
+
+async def _answer_chat(request: "Request", settings: FakeProviderSettings, ledger: Ledger) -> "Response":
+    body = await request.json()
+    item = find_item(body.get("messages") or [])
+    if item is None:
+        ledger.other_calls += 1
+    else:
+        ledger.calls += 1
+    if _is_refused(request, settings, ledger):
+        return _error(401, "invalid_api_key", "Incorrect API key provided.")
+    rejected = next((name for name in settings.rejects if name in body), None)
+    if rejected is not None:
+        message = f"Unsupported parameter: '{rejected}' is not supported with this model."
+        return _error(400, "unsupported_parameter", message, param=rejected)
+    if item is None:
+        await asyncio.sleep(settings.latency_ms / 1000)
+        return _completion(body, answer_other(body))
+    return await _answer_judging(body, item, settings, ledger)
+
+
+async def _answer_judging(
+    body: Mapping[str, Any], item: Item, settings: FakeProviderSettings, ledger: Ledger
+) -> "Response":
+    from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
+
+    model = str(body.get("model"))
+    key = (model, item.item_hash)
+    attempt = ledger.attempts[key]
+    ledger.attempts[key] += 1
+    fault = settings.faults.draw(model=model, item_hash=item.item_hash, attempt=attempt)
+    if fault is not None:
+        ledger.faults[fault] += 1
+    jitter = settings.jitter_ms * fraction(model, item.item_hash, str(attempt), "latency")
+    await asyncio.sleep((settings.latency_ms + jitter + (settings.slow_ms if fault == "slow" else 0)) / 1000)
+    text = answer_item(body, item, truth=settings.truth, fault=fault)
+    match fault:
+        case "rate_limited":
+            return _error(
+                429, "rate_limit_exceeded", "Slow down.", headers={"Retry-After": settings.retry_after}
+            )
+        case "server_error":
+            return _error(500, "server_error", "The server had an error.")
+        case "redirect":
+            return RedirectResponse(settings.redirect_to, status_code=307)
+        case "html":
+            return HTMLResponse("<html><body>Please log in to this network.</body></html>")
+        case "huge":
+            return _completion(body, "x" * settings.huge_bytes)
+        case "endless":
+            return StreamingResponse(_drip(), media_type="application/json")
+        case "empty":
+            return _completion(body, "")
+        case "filtered":
+            return _completion(body, None, finish_reason="content_filter")
+        case "truncated":
+            return _completion(body, text, finish_reason="length")
+        case None | "slow":
+            ledger.answers[key] += 1
+    return _completion(body, text)
+
+
+def _is_refused(request: "Request", settings: FakeProviderSettings, ledger: Ledger) -> bool:
+    if settings.dead_key:
+        return True
+    if settings.revoke_after is not None and ledger.answers.total() >= settings.revoke_after:
+        return True
+    given = request.headers.get("authorization")
+    return settings.required_key is not None and given != f"Bearer {settings.required_key}"
+
+
+def _completion(body: Mapping[str, Any], text: str | None, *, finish_reason: str = "stop") -> "Response":
+    from starlette.responses import JSONResponse
+
+    n_in = sum(estimate_tokens(str(message.get("content") or "")) for message in body.get("messages") or [])
+    n_out = estimate_tokens(text or "")
+    message = {"role": "assistant", "content": text}
+    return JSONResponse(
+        {
+            "id": "chatcmpl-simulated",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body.get("model"),
+            "choices": [{"index": 0, "finish_reason": finish_reason, "message": message}],
+            "usage": {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out},
+        }
+    )
+
+
+def _error(
+    status: int,
+    code: str,
+    message: str,
+    *,
+    param: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> "Response":
+    from starlette.responses import JSONResponse
+
+    error = {"message": message, "type": "simulated", "code": code, "param": param}
+    return JSONResponse({"error": error}, status_code=status, headers=headers)
+
+
+async def _drip() -> AsyncIterator[bytes]:
+    """A reply that never ends: white space is valid before a JSON document, for ever."""
+    while True:
+        yield b" " * 10
+        await asyncio.sleep(0.05)
+
+
+def _embed(text: str) -> list[float]:
+    return [2 * fraction(text, str(dimension)) - 1 for dimension in range(EMBEDDING_DIMENSIONS)]
+
+
+def _make_server(settings: FakeProviderSettings) -> "uvicorn.Server":
+    import uvicorn
+
+    config = uvicorn.Config(
+        create_app(settings), log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=75
+    )
+    return uvicorn.Server(config)
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        listener.listen(2048)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _base_url(listener: socket.socket) -> str:
+    return f"http://{HOST}:{listener.getsockname()[1]}/v1"
