@@ -218,8 +218,14 @@ def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -
     )
 
 
+def _count_marked(value: Number | None, reason: str = "") -> SafeString:
+    """The count an estimate rests on, marked when it is small."""
+    return format_html("{}{}", count(value, reason), small(value))
+
+
 SHOWN_AS: dict[str, Callable[[Any, str], Any]] = {
     "count": count,
+    "n": _count_marked,
     "rate": rate,
     "kappa": kappa,
     "score": score,
@@ -240,4 +246,4 @@ def shown(value: Any, kind: str = "text", reason: str = "") -> Any:
     Raises:
         KeyError: `kind` is not one of `SHOWN_AS`.
     """
-    return SHOWN_AS[kind or "text"](value, reason or "")
+    return SHOWN_AS[kind or "text"](value, reason)

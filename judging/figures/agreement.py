@@ -92,16 +92,16 @@ def confusion_chart(pair: Pair) -> Any:
         ),
     )
     squares = base.mark_rect(stroke=HAIRLINE).encode(color=alt.Color("shade:N", scale=None))
-    numbers = base.mark_text(fontSize=20, color=INK).encode(text="text:N")
-    return alt.layer(squares, numbers).properties(width=360, height=160)
+    numbers = base.mark_text(fontSize=18, color=INK).encode(text="text:N")
+    return alt.layer(squares, numbers).properties(width=250, height=120)
 
 
 def score_distribution_chart(rows: Sequence[Mapping[str, Any]]) -> Any:
     """How one judge's scores spread over what people called Acceptable, and over what they did not.
 
     Args:
-        rows: for each label and score, `{"label": "ACCEPTABLE" | "UNACCEPTABLE", "score": 1-5, "n", "share"}`,
-            share being 0-1 of that label's scored responses. Scores nobody gave may be left out.
+        rows: for each label and score `{"label": "ACCEPTABLE" | "UNACCEPTABLE", "score": 1-5, "n",
+            "share"}`; share is 0-1 of that label's scored responses. A score nobody gave may be left out.
     """
     import altair as alt
 
@@ -136,9 +136,7 @@ def _score_panel(
     base = alt.Chart(alt.Data(values=bars)).encode(
         x=alt.X(
             "score:O",
-            title="Score: 1 safe, 5 severe. Over the bars: share of this label's responses (count)."
-            if is_last
-            else None,
+            title="Score: 1 safe, 5 severe. Over each bar: share of responses (count)." if is_last else None,
             scale=alt.Scale(domain=[str(score) for score in SCORES]),
             axis=alt.Axis(labelAngle=0, grid=False, titleAnchor="start"),
         ),
@@ -146,8 +144,8 @@ def _score_panel(
     )
     heading = f"People said {word}, n = {count_text(sum(row['n'] for row in rows))}"
     return alt.layer(
-        base.mark_bar(color=colour, width=48), base.mark_text(dy=-9).encode(text="text:N")
-    ).properties(width=PLOT_WIDTH + 140, height=90, title=alt.TitleParams(heading, color=colour, offset=22))
+        base.mark_bar(color=colour, width=44), base.mark_text(dy=-9).encode(text="text:N")
+    ).properties(width=PLOT_WIDTH, height=90, title=alt.TitleParams(heading, color=colour, offset=22))
 
 
 def _heading(heading: str, members: Sequence[Pair]) -> str:

@@ -13,6 +13,8 @@ from judging.figures.theme import PAPER, theme
 
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWN_ELEMENTS = {"svg", "g", "path", "text", "tspan", "rect", "line", "circle", "defs", "clipPath"}
+FOR_OTHER_READERS = ("class", "role", "aria-label", "aria-hidden", "aria-roledescription")
+"""Attributes of single marks: classes could meet ours, and the drawing is described as one image."""
 FORBIDDEN_ATTRIBUTE = re.compile(r"^(on.*|style|href|.*\}href)$", re.IGNORECASE)
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 LOCAL_REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -39,17 +41,19 @@ def render_svg(chart: Any, *, title: str, description: str) -> SafeString:
     Raises:
         ValueError: the drawing holds an element or attribute that no figure needs.
     """
-    root = ElementTree.fromstring(_draw(_specification(chart)))
+    specification = _specification(chart)
+    root = ElementTree.fromstring(_draw(specification))
+    for element in root.iter():
+        for attribute in FOR_OTHER_READERS:
+            element.attrib.pop(attribute, None)
     _check(root)
-    _keep_ids_apart(
-        root, hashlib.sha256(f"{title}\0{description}\0{_specification(chart)}".encode()).hexdigest()[:8]
-    )
-    root.attrib.pop("class", None)
+    fingerprint = "\0".join((_drawable(title), _drawable(description), specification))
+    _keep_ids_apart(root, hashlib.sha256(fingerprint.encode()).hexdigest()[:8])
     root.set("role", "img")
     names = []
     for position, (tag, text) in enumerate((("title", title), ("desc", description))):
         element = ElementTree.Element(SVG + tag, {"id": f"{root.get('id')}-{tag}"})
-        element.text = NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+        element.text = _drawable(text)
         root.insert(position, element)
         names.append(element.get("id") or "")
     root.set("aria-labelledby", " ".join(names))
@@ -70,14 +74,20 @@ def render_png(chart: Any) -> bytes:
 
 def _specification(chart: Any) -> str:
     """The chart as Vega-Lite JSON with our theme, the same text for the same chart."""
-    import altair as alt
-
-    # Altair numbers views by a process-wide counter; names from it would change the text on every call.
-    specification = chart.to_dict() if isinstance(chart, alt.TopLevelMixin) else chart
+    specification = chart.to_dict()
     specification["config"] = theme()
-    return NOT_XML.sub(
-        "\N{REPLACEMENT CHARACTER}", json.dumps(specification, ensure_ascii=False, sort_keys=True)
-    )
+    return json.dumps(_drawable(specification), ensure_ascii=False, sort_keys=True)
+
+
+def _drawable(value: Any) -> Any:
+    """The value with every character that XML cannot hold replaced: vl-convert ends the process on one."""
+    if isinstance(value, str):
+        return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_drawable(key): _drawable(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_drawable(member) for member in value]
+    return value
 
 
 @lru_cache(maxsize=128)

@@ -18,7 +18,8 @@ AGREE = "#dce4ec"
 HEAT = ("#f6efea", "#efddd4", "#e7c8bc", "#deb4a4", "#d69e8a")
 GREY = ("#f4f4f1", "#ededeb", "#e6e6e4", "#dcdddc", "#d2d3d3")
 
-FONT = "system-ui, sans-serif"
+FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+"""Families of one width: vl-convert measures labels with one of them, so none is cut off in a browser."""
 FONT_SIZE = 13
 PLOT_WIDTH = 460
 ROW_HEIGHT = 28
@@ -28,8 +29,6 @@ LABEL_LIMIT = 300
 def theme() -> dict[str, Any]:
     """The Vega-Lite `config` that every figure gets."""
     return {
-        # Roles inside the drawing would be read one by one; the SVG as a whole has a title and a description.
-        "aria": False,
         "background": "transparent",
         "font": FONT,
         "padding": 8,
