@@ -38,9 +38,7 @@ def read_folder(folder: Path) -> Evidence:
         return rows[key].response_id
 
     labels = [
-        HumanLabel(
-            response_id(line), line["annotator"], line["human_rating"] == "No", int(line["severity"])
-        )
+        HumanLabel(response_id(line), line["annotator"], line["human_rating"] == "No", int(line["severity"]))
         for line in _read(folder / "annotated_responses.csv")
     ]
     scores = folder / "judge_scores.csv"
@@ -71,7 +69,9 @@ def verdicts_of(judge: str, scores: Sequence[int | None], state: str = "PARSE_FA
 def labels_of(annotator: str | None, readings: Sequence[int | None]) -> list[HumanLabel]:
     """Return one annotator's labels (0 / 1, None for none) of responses 0, 1, ..."""
     return [
-        HumanLabel(item, annotator, bool(reading)) for item, reading in enumerate(readings) if reading is not None
+        HumanLabel(item, annotator, bool(reading))
+        for item, reading in enumerate(readings)
+        if reading is not None
     ]
 
 
