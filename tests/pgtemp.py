@@ -88,9 +88,9 @@ class TempPG:
         environment |= {"HOME": str(self.root), "LC_ALL": "C.UTF-8"}
 
         data = self.root / "data"
+        flags = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
         made = subprocess.run(
-            [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-            + ["--locale=C.UTF-8", "--no-sync"],
+            [binaries / "initdb", "-D", data, *flags],
             capture_output=True,
             cwd=self.root,
             env=environment,

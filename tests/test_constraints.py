@@ -1,6 +1,6 @@
 """Every rule that the database itself holds, broken once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -133,7 +133,7 @@ def _constraint(name: str) -> tuple[type[models.Model], models.BaseConstraint]:
     )
 
 
-def _sqlite_words(model: type[models.Model], field_names: list[str] | tuple[str, ...]) -> str:
+def _sqlite_words(model: type[models.Model], field_names: Sequence[str]) -> str:
     """SQLite names the columns of a broken unique index and not the index."""
     table = model._meta.db_table
     return ", ".join(f"{table}.{model._meta.get_field(name).column}" for name in field_names)
