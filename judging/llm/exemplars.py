@@ -97,13 +97,13 @@ def choose_exemplars(
         return [Choice(exemplars=(), n_acceptable=0, n_unacceptable=0) for _ in queries]
     by_id = sorted(range(len(pool)), key=lambda position: pool[position].response_id)
     ordered = [pool[position] for position in by_id]
-    vectors = np.asarray(pool_vectors, dtype=np.float64)[by_id]
+    vectors: NDArray[np.float64] = np.asarray(pool_vectors, dtype=np.float64)[by_id]
     same = _Sameness.of(ordered)
     choices: list[Choice] = []
     for start in range(0, len(queries), _BLOCK_ROWS):
         block = queries[start : start + _BLOCK_ROWS]
-        cosines = np.asarray(query_vectors[start : start + _BLOCK_ROWS], dtype=np.float64) @ vectors.T
-        cosines = np.round(np.clip(cosines, -1.0, 1.0), _DECIMALS)
+        products = np.asarray(query_vectors[start : start + _BLOCK_ROWS], dtype=np.float64) @ vectors.T
+        cosines = products.clip(-1.0, 1.0).round(_DECIMALS)
         for query, row in zip(block, cosines, strict=True):
             allowed = row < max_similarity
             allowed[list(same.positions(query, exclusion))] = False
@@ -139,7 +139,7 @@ def assert_no_leak(
         is_same = item.response_id == query.response_id or is_same_case or is_same_text
         if is_same or exemplar.similarity >= max_similarity:
             raise ExemplarLeak(
-                f"Exemplar {exemplar.response_id} is the judged response {query.response_id} itself or a copy of it."
+                f"Exemplar {exemplar.response_id} is the judged response {query.response_id} or a copy of it."
             )
 
 

@@ -64,7 +64,7 @@ class History:
 
     def max_tokens(self, budget: int, policy: RetryPolicy) -> int:
         """The token budget of the next call: larger after an answer was cut."""
-        return budget * policy.truncation_token_factor**self.n_truncated
+        return budget * int(policy.truncation_token_factor**self.n_truncated)
 
 
 @dataclass(frozen=True, kw_only=True)
