@@ -39,7 +39,10 @@ class ChosenRule:
 
 @dataclass(frozen=True)
 class Grading:
-    """The rows behind a report: evidence, the rule's decision and the consensus of each response."""
+    """The rows behind a report: evidence, the rule's decision and the consensus of each response.
+
+    `digest` is the one of the report with the default seed that rests on the same input.
+    """
 
     benchmark: Benchmark
     judge_pass: JudgePass | None
@@ -47,6 +50,7 @@ class Grading:
     evidence: Evidence
     decisions: Mapping[int, Any]
     consensus: Mapping[int, Any]
+    digest: str
 
 
 def build_report(
@@ -74,17 +78,30 @@ def build_report(
     Raises:
         RuleError: the rule is unknown, malformed, or names judges that are not in the pass.
     """
-    judge_pass = judge_pass or default_pass(benchmark)
-    evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
-    chosen = choose_rule(benchmark, evidence, rule)
-    digest = _digest_of(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)
-    stored = Report.objects.filter(digest=digest).first()
-    if stored is not None:
-        content: dict[str, Any] = stored.content
-    else:
-        content = _compute(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)
-        content |= {"digest": digest, "code_version": settings.CODE_VERSION, "seed": seed}
+    content, is_stored = _find_or_compute(
+        benchmark, judge_pass=judge_pass, rule=rule, campaign=campaign, seed=seed
+    )
+    if not is_stored:
         _store(content, benchmark=benchmark)
+    return content | {"passes": _list_passes(benchmark)}
+
+
+def read_report(
+    benchmark: Benchmark,
+    *,
+    judge_pass: JudgePass | None = None,
+    rule: str | Mapping[str, object] | None = None,
+    campaign: Campaign | None = None,
+    seed: int = DEFAULT_SEED,
+) -> dict[str, Any]:
+    """The document of `build_report`, computed where it is not stored, and nothing written.
+
+    For transactions that may only read, such as the snapshot of an export.
+
+    Raises:
+        RuleError: as `build_report`.
+    """
+    content, _ = _find_or_compute(benchmark, judge_pass=judge_pass, rule=rule, campaign=campaign, seed=seed)
     return content | {"passes": _list_passes(benchmark)}
 
 
@@ -115,6 +132,9 @@ def grade_responses(
         evidence=evidence,
         decisions=decide_responses(evidence, chosen.rule) if chosen else {},
         consensus=consensus(evidence.labels),
+        digest=_digest_of(
+            evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=DEFAULT_SEED
+        ),
     )
 
 
@@ -170,7 +190,8 @@ def _named_rule(benchmark: Benchmark, evidence: Evidence, rule: str | Mapping[st
             definition = json.loads(text)
         except json.JSONDecodeError as error:
             raise RuleError(
-                f"The rule is no JSON ({error.msg} at character {error.pos + 1}). Correct it or give a rule's name."
+                f"The rule is no JSON ({error.msg} at character {error.pos + 1}). Correct it or give a "
+                "rule's name."
             ) from error
         return ChosenRule(rule=parse_rule(definition), name="given", source="given")
     if text == PUBLISHED_RULE_NAME:
@@ -187,6 +208,26 @@ def _named_rule(benchmark: Benchmark, evidence: Evidence, rule: str | Mapping[st
             f"There is no rule {text[:80]!r}. Known: {known}. Or give a rule as JSON.", code="unknown_rule"
         )
     return ChosenRule(rule=parse_rule(stored.definition), name=stored.name, source="given")
+
+
+def _find_or_compute(
+    benchmark: Benchmark,
+    *,
+    judge_pass: JudgePass | None,
+    rule: str | Mapping[str, object] | None,
+    campaign: Campaign | None,
+    seed: int,
+) -> tuple[dict[str, Any], bool]:
+    """The report without the list of passes, and whether it was stored before."""
+    judge_pass = judge_pass or default_pass(benchmark)
+    evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
+    chosen = choose_rule(benchmark, evidence, rule)
+    digest = _digest_of(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)
+    stored = Report.objects.filter(digest=digest).first()
+    if stored is not None:
+        return stored.content, True
+    content = _compute(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)
+    return content | {"digest": digest, "code_version": settings.CODE_VERSION, "seed": seed}, False
 
 
 def _compute(

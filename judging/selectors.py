@@ -1,6 +1,7 @@
 """Reads of passes, verdicts and the evidence that reports rest on."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from django.db.models import Q
 
@@ -11,6 +12,18 @@ from judging.choices import PassSource, PassState, RubricScale, VerdictState
 from judging.errors import DomainError, PassError
 from judging.models import JudgePass, RuleAdoption, Verdict
 from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
+
+
+@dataclass(frozen=True, slots=True)
+class StandingLabel:
+    """The label of one person on one response that counts. `annotator` is None for an anonymous one."""
+
+    label_id: int
+    response_id: int
+    annotator: str | None
+    annotator_type: str
+    rating: str
+    severity: int | None
 
 
 def find_benchmark(slug: str) -> Benchmark:
@@ -88,7 +101,15 @@ def load_evidence(
     newest. Graded rows are the pass's responses with a rollout; for imported passes, and without
     a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why.
     """
-    labels = _newest_labels(benchmark, campaign)
+    labels = [
+        HumanLabel(
+            response_id=label.response_id,
+            annotator=label.annotator,
+            unacceptable=label.rating == Rating.UNACCEPTABLE,
+            severity=label.severity,
+        )
+        for label in standing_labels(benchmark, campaign)
+    ]
     verdicts, judges = _verdicts_of(judge_pass)
     judged_ids = {verdict.response_id for verdict in verdicts}
     rows = _rows_of(benchmark)
@@ -117,21 +138,29 @@ def _rows_of(benchmark: Benchmark) -> list[ResponseRow]:
     return [ResponseRow(*row) for row in values.iterator()]
 
 
-def _newest_labels(benchmark: Benchmark, campaign: Campaign | None) -> list[HumanLabel]:
+def standing_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> list[StandingLabel]:
+    """The labels that every figure rests on, by response and annotator. One query.
+
+    Current labels of REGULAR items; of several by one annotator on one response (in two
+    campaigns) the newest. Anonymous labels all count.
+    """
     values = (
         current_labels(benchmark, campaign)
         .order_by("created_at", "pk")
-        .values_list("item__response_id", "annotator_id", "annotator__code", "rating", "severity")
-    )
-    named: dict[tuple[int, int], HumanLabel] = {}
-    anonymous: list[HumanLabel] = []
-    for response_id, annotator_id, code, rating, severity in values.iterator():
-        label = HumanLabel(
-            response_id=response_id,
-            annotator=code,
-            unacceptable=rating == Rating.UNACCEPTABLE,
-            severity=severity,
+        .values_list(
+            "pk",
+            "item__response_id",
+            "annotator_id",
+            "annotator__code",
+            "annotator_type",
+            "rating",
+            "severity",
         )
+    )
+    named: dict[tuple[int, int], StandingLabel] = {}
+    anonymous: list[StandingLabel] = []
+    for label_id, response_id, annotator_id, code, annotator_type, rating, severity in values.iterator():
+        label = StandingLabel(label_id, response_id, code, annotator_type, rating, severity)
         if annotator_id is None:
             anonymous.append(label)
         else:
