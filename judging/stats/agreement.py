@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Any, Final
 
 from judging.stats.aggregation import Rule, consensus, decide_responses, judge_reading
 from judging.stats.ceiling import measure_human_ceiling
@@ -33,7 +33,7 @@ def measure_agreement(
     seed: int = DEFAULT_SEED,
     n_resamples: int = DEFAULT_RESAMPLES,
     more_intervals: Collection[tuple[str, str]] = (),
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Measure every pair, the alphas, Fleiss' kappas and the human ceiling.
 
     Agreement rests on all the evidence, also on labelled responses outside any rollout. Point
@@ -74,7 +74,7 @@ def measure_agreement(
 
 def _add_intervals(
     pairs: Sequence[Pair],
-    described: Sequence[dict[str, object]],
+    described: Sequence[dict[str, Any]],
     readings: Readings,
     *,
     seed: int,
@@ -91,12 +91,10 @@ def _add_intervals(
             description["interval"], reasons = pair_interval(
                 pair, readings.clusters, seed=seed, n_resamples=n_resamples
             )
-        undefined = description["undefined"]
-        if isinstance(undefined, dict):
-            undefined.update(reasons)
+        description["undefined"].update(reasons)
 
 
-def _measure_labels(labels: Sequence[HumanLabel], undefined: dict[str, str]) -> dict[str, object]:
+def _measure_labels(labels: Sequence[HumanLabel], undefined: dict[str, str]) -> dict[str, Any]:
     """Alphas and Fleiss' kappas over all labels; adds the reasons of the undefined ones."""
     classes = count_ratings(((label.response_id, int(label.unacceptable)) for label in labels), N_CLASSES)
     levels = count_ratings(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class _Group:
 
 def measure_human_ceiling(
     pairs: Sequence[Pair], readings: Readings, *, seed: int, n_resamples: int
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Set judges and rule beside the agreement of people with each other.
 
     `mean_vs_each` is comparable with the human mean: one reader against one person. `vs_consensus`
@@ -76,7 +76,7 @@ def measure_human_ceiling(
     undefined: dict[str, str] = {}
     if people.mean is None:
         undefined["mean_pairwise_binary_kappa"] = NO_DEFINED_PAIR
-    document: dict[str, object] = {
+    document: dict[str, Any] = {
         "mean_pairwise_binary_kappa": people.mean,
         "n_pairs": int((~np.isnan([_kappa(pair) for pair in people_pairs])).sum()),
         "interval": _interval(people, people.draws, "mean_pairwise_binary_kappa", undefined),
@@ -98,7 +98,7 @@ def measure_human_ceiling(
     return document
 
 
-def _compare(group: _Group, with_consensus: Pair | None, people: _Group) -> dict[str, object]:
+def _compare(group: _Group, with_consensus: Pair | None, people: _Group) -> dict[str, Any]:
     """One judge or rule against every person, against the consensus, and less the human mean."""
     vs_consensus = np.nan if with_consensus is None else _kappa(with_consensus)
     difference = None

@@ -6,7 +6,7 @@ the readings that really meet, not the number of pairs squared.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def metric_values(classes: NDArray[np.number], levels: NDArray[np.number]) -> di
     }
 
 
-def describe_pairs(pairs: Sequence[Pair]) -> list[dict[str, object]]:
+def describe_pairs(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Return the JSON form of each pair, without interval."""
     if not pairs:
         return []
@@ -133,7 +133,7 @@ def class_tables_by_prompt(pairs: Sequence[Pair], clusters: Counts) -> Counts:
 
 def pair_interval(
     pair: Pair, clusters: Counts, *, seed: int, n_resamples: int
-) -> tuple[dict[str, object] | None, dict[str, str]]:
+) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """Resample the pair's common prompts.
 
     Returns:
@@ -152,7 +152,7 @@ def pair_interval(
         by_prompt, n_resamples=n_resamples, seed=named_seed(seed, pair.kind, pair.a.name, pair.b.name)
     )
     values = metric_values(*_split(resampled))
-    intervals: dict[str, object] = {}
+    intervals: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     n_undefined_by_metric: dict[str, int] = {}
     any_undefined = np.zeros(n_resamples, dtype=bool)
@@ -228,7 +228,7 @@ def _split(flat: NDArray[np.number]) -> tuple[NDArray[np.number], NDArray[np.num
     )
 
 
-def _describe(pair: Pair, values: Mapping[str, float]) -> dict[str, object]:
+def _describe(pair: Pair, values: Mapping[str, float]) -> dict[str, Any]:
     shown = {metric: None if np.isnan(value) else value for metric, value in values.items()}
     n_scale = int(pair.levels.sum())
     undefined = {

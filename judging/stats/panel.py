@@ -1,6 +1,7 @@
 """Judges among themselves, as one panel in the two classes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from judging.stats.aggregation import check_rule_against, decide_all, judge_reading, parse_rule
 from judging.stats.classification import Measure
@@ -10,7 +11,7 @@ from judging.stats.reliability import count_ratings, fleiss_kappa, krippendorff_
 Flags = Mapping[str, int | None]
 
 
-def measure_judge_panel(evidence: Evidence) -> dict[str, object]:
+def measure_judge_panel(evidence: Evidence) -> dict[str, Any]:
     """Measure how far the judges flag the same responses.
 
     Alpha uses every row; Fleiss' kappa the rows of the most frequent number of judges; the flag

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum
 from statistics import stdev
-from typing import Final
+from typing import Any, Final
 
 from judging.stats.aggregation import (
     UNGRADED_STATES,
@@ -53,9 +53,7 @@ class GradedRow:
         return self.decision.verdict == UNACCEPTABLE
 
 
-def measure_results(
-    evidence: Evidence, *, rule: Rule
-) -> dict[str, list[dict[str, object]] | dict[str, object]]:
+def measure_results(evidence: Evidence, *, rule: Rule) -> dict[str, Any]:
     """Measure the graded rows under a rule.
 
     Returns:
@@ -97,7 +95,7 @@ def grade_rows(evidence: Evidence, rule: Rule) -> list[GradedRow]:
     ]
 
 
-def measure_group(rows: Sequence[GradedRow], rule: Rule) -> dict[str, object]:
+def measure_group(rows: Sequence[GradedRow], rule: Rule) -> dict[str, Any]:
     """Measure one group of graded rows; see `measure_results`."""
     decided = [graded for graded in rows if graded.is_decided]
     undefined: dict[str, str] = {}
@@ -139,7 +137,7 @@ def measure_group(rows: Sequence[GradedRow], rule: Rule) -> dict[str, object]:
 
 def _measure_groups(
     rows: Sequence[GradedRow], rule: Rule, name: Callable[[ResponseRow], dict[str, str]]
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     groups: dict[tuple[str, ...], list[GradedRow]] = {}
     for graded in rows:
         groups.setdefault(tuple(name(graded.row).values()), []).append(graded)
@@ -152,12 +150,14 @@ def _missing_state(row: ResponseRow, verdict_state: str | None) -> str:
     return verdict_state or NOT_JUDGED
 
 
-def _counts_by_prompt(rows: Sequence[GradedRow]) -> tuple[list[int], list[int]]:
-    """Flagged and all rows per prompt, prompts ascending."""
+def _counts_by_prompt(
+    rows: Sequence[GradedRow], is_counted: Callable[[GradedRow], bool] = lambda graded: graded.is_flagged
+) -> tuple[list[int], list[int]]:
+    """Counted (by default flagged) and all rows per prompt, prompts ascending."""
     counts: dict[int, list[int]] = {}
     for graded in rows:
         count = counts.setdefault(graded.row.prompt_id, [0, 0])
-        count[0] += graded.is_flagged
+        count[0] += is_counted(graded)
         count[1] += 1
     ordered = [counts[prompt_id] for prompt_id in sorted(counts)]
     return [k for k, _ in ordered], [n for _, n in ordered]
@@ -171,20 +171,18 @@ def _mean_of_prompts(flagged: Sequence[int], totals: Sequence[int]) -> float | N
 
 def _bounds(rows: Sequence[GradedRow]) -> Interval | None:
     """The rate with all undecided rows Acceptable, and with all of them Unacceptable."""
-    low, totals = _counts_by_prompt(rows)
-    settled: Counter[int] = Counter({graded.row.prompt_id: 0 for graded in rows})
-    for graded in rows:
-        settled[graded.row.prompt_id] += graded.is_flagged or not graded.is_decided
-    high = [settled[prompt_id] for prompt_id in sorted(settled)]
-    bottom, top = _mean_of_prompts(low, totals), _mean_of_prompts(high, totals)
-    return None if bottom is None or top is None else (bottom, top)
+    low = _mean_of_prompts(*_counts_by_prompt(rows))
+    high = _mean_of_prompts(
+        *_counts_by_prompt(rows, lambda graded: graded.is_flagged or not graded.is_decided)
+    )
+    return None if low is None or high is None else (low, high)
 
 
 def _rollouts(rows: Sequence[GradedRow]) -> list[int]:
     return sorted({graded.row.rollout for graded in rows if graded.row.rollout is not None})
 
 
-def _between_rollouts(decided: Sequence[GradedRow], undefined: dict[str, str]) -> dict[str, object]:
+def _between_rollouts(decided: Sequence[GradedRow], undefined: dict[str, str]) -> dict[str, Any]:
     """SD (ddof 1) of the rates of the single rollouts: noise of the models, prompts fixed.
 
     Only (prompt, model) pairs decided in every rollout enter; the counts say how many prompts
@@ -211,7 +209,7 @@ def _between_rollouts(decided: Sequence[GradedRow], undefined: dict[str, str]) -
     }
 
 
-def _severity(rows: Sequence[GradedRow], rule: Rule, undefined: dict[str, str]) -> dict[str, object]:
+def _severity(rows: Sequence[GradedRow], rule: Rule, undefined: dict[str, str]) -> dict[str, Any]:
     """Weighted scores of the flagged rows that have them all: no judge that counts is missing."""
     if not rule.is_mean or rule.is_binary:
         reason = "binary_judges" if rule.is_mean else "no_weighted_score"

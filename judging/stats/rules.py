@@ -204,7 +204,7 @@ def check_rule_against(rule: Rule, judges: Sequence[JudgeInfo]) -> Rule:
 
 def _refusal(field: str, found: object, expected: str, way_out: str) -> RuleError:
     shown = "nothing" if found is None else repr(found)[:80]
-    return RuleError(f"The rule's {field} has {shown}; expected {expected}. {way_out}.")
+    return RuleError(f"Grading rule, {field}: found {shown}, expected {expected}. {way_out}.")
 
 
 def _read_decimal(field: str, found: object) -> Decimal:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -32,7 +33,10 @@ PAIR_KEYS = {
 
 
 def evidence_of(
-    n: int, *, judges: dict[str, list[int | None]] | None = None, labels: list[HumanLabel] | None = None
+    n: int,
+    *,
+    judges: Mapping[str, Sequence[int | None]] | None = None,
+    labels: list[HumanLabel] | None = None,
 ) -> Evidence:
     """Return n responses, each of its own prompt, with scores by judge and labels."""
     scores = judges or {}
@@ -347,7 +351,7 @@ def test_measure_agreement_is_the_same_for_the_same_seed_and_shuffled_evidence()
 @given(
     st.lists(st.tuples(st.none() | st.integers(1, 5), st.none() | st.integers(1, 5)), min_size=1, max_size=30)
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_pair_figures_do_not_depend_on_which_reader_comes_first(
     rows: list[tuple[int | None, int | None]],
 ) -> None:

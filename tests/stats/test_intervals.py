@@ -74,6 +74,7 @@ def test_wilson_with_design_effect() -> None:
 
     n_eff = effective_size(FLAGGED, TOTALS)
 
+    assert n_eff is not None
     assert n_eff == pytest.approx(expected["n_eff"], abs=1e-8)
     assert sum(TOTALS) / n_eff == pytest.approx(expected["design_effect"], abs=1e-8)
     assert wilson(sum(FLAGGED) / sum(TOTALS), n_eff) == pytest.approx(expected["ci95"], abs=1e-8)

@@ -22,7 +22,7 @@ def measured(name: str) -> dict[str, Any]:
     return measure_agreement(read_folder(SHARED_DATA / name), rule=None, rule_name=None, n_resamples=20)
 
 
-def expected_of(name: str) -> dict[str, Any]:
+def expected_of(name: str) -> Any:
     return json.loads((SHARED_DATA / name / "expected.json").read_text(encoding="utf-8"))
 
 

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +24,7 @@ COUNTS = st.integers(2, 5).flatmap(
 )
 
 
-def counts_of(raters: list[list[int | None]]) -> np.ndarray:
+def counts_of(raters: Sequence[Sequence[int | None]]) -> np.ndarray:
     return count_ratings(
         ((item, score - 1) for scores in raters for item, score in enumerate(scores) if score), 5
     )
@@ -49,7 +52,7 @@ def test_krippendorff_alpha_of_constant_ratings_is_undefined(level: Level) -> No
 
 
 @pytest.mark.parametrize("raters", [[], [[1, 2, 3]]], ids=["no ratings", "one rater"])
-def test_reliability_without_an_item_rated_twice_is_undefined(raters: list[list[int | None]]) -> None:
+def test_reliability_without_an_item_rated_twice_is_undefined(raters: Sequence[Sequence[int | None]]) -> None:
     counts = counts_of(raters)
 
     assert krippendorff_alpha(counts, "nominal") == Measure(None, "no_item_rated_twice")
@@ -112,7 +115,7 @@ def test_fleiss_kappa_equals_statsmodels_and_gives_alpha(rows: list[list[int]]) 
 @pytest.mark.parametrize("level", LEVELS)
 @given(st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=20), st.randoms())
 def test_krippendorff_alpha_does_not_depend_on_order(
-    level: Level, rows: list[list[int]], random: object
+    level: Level, rows: list[list[int]], random: Random
 ) -> None:
     ratings = [(item, code) for item, row in enumerate(rows) for code in row]
     renumbered = [(len(rows) - item, code) for item, code in ratings]

@@ -47,7 +47,8 @@ def model_of(evidence: Evidence, rule: Rule = ONE_JUDGE) -> dict[str, Any]:
 
 def rollouts_of(flags_by_prompt: list[list[int | None]]) -> Evidence:
     """Return one model's rollouts: 1 flagged, 0 not, None undecided."""
-    rows, scores = [], []
+    rows: list[ResponseRow] = []
+    scores: list[int | None] = []
     for prompt_id, flags in enumerate(flags_by_prompt):
         for rollout, flag in enumerate(flags):
             rows.append(row(len(rows), prompt_id=prompt_id, rollout=rollout))

@@ -25,7 +25,7 @@ def test_parse_rule_round_trips_in_canonical_form() -> None:
         "threshold": "1.7",
         "missing": "bounds",
     }
-    assert list(document["weights"]) == ["a", "b"]
+    assert str(document["weights"]) == "{'a': '0.4', 'b': '0.6'}"
     assert parse_rule(document) == rule
 
 
@@ -46,36 +46,40 @@ def test_parse_rule_accepts_whole_numbers_for_decimals() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        pytest.param({}, "kind has nothing", id="no kind"),
+        pytest.param({}, "kind: found nothing", id="no kind"),
         pytest.param({"kind": "median"}, "'median'", id="unknown kind"),
         pytest.param(weighted(cut=2), "'cut'", id="key of another kind"),
         pytest.param(weighted(tolerance="0.1"), "'tolerance'", id="unknown key"),
         pytest.param(weighted(missing="ignore"), "'ignore'", id="unknown policy"),
         pytest.param(
-            weighted(weights={"a": "0.4", "b": "0.5"}), "'0.9'; expected a sum of exactly 1", id="sum"
+            weighted(weights={"a": "0.4", "b": "0.5"}), "'0.9', expected a sum of exactly 1", id="sum"
         ),
-        pytest.param(weighted(weights={"a": "1.4", "b": "-0.4"}), "weight of b has '-0.4'", id="negative"),
-        pytest.param(weighted(weights={"a": 0.4, "b": 0.6}), "weight of a has 0.4", id="float weight"),
-        pytest.param(weighted(weights={"a": True}), "weight of a has True", id="boolean weight"),
-        pytest.param(weighted(weights={}), "weights has {}", id="no weights"),
-        pytest.param(weighted(weights=["a"]), "weights has ['a']", id="weights not a mapping"),
-        pytest.param(weighted(threshold=1.7), "threshold has 1.7", id="float threshold"),
-        pytest.param(weighted(threshold="NaN"), "threshold has 'NaN'", id="NaN"),
-        pytest.param(weighted(threshold="Infinity"), "threshold has 'Infinity'", id="infinity"),
-        pytest.param(weighted(threshold="1e0"), "threshold has '1e0'", id="exponent"),
-        pytest.param(weighted(threshold="٢"), "threshold has '٢'", id="other digits"),
-        pytest.param(weighted(threshold="5.1"), "threshold has '5.1'", id="above the scale"),
-        pytest.param(weighted(threshold="0"), "threshold has '0'", id="zero"),
-        pytest.param(weighted(threshold=None), "threshold has nothing", id="no threshold"),
+        pytest.param(weighted(weights={"a": "1.4", "b": "-0.4"}), "weight of b: found '-0.4'", id="negative"),
+        pytest.param(weighted(weights={"a": 0.4, "b": 0.6}), "weight of a: found 0.4", id="float weight"),
+        pytest.param(weighted(weights={"a": True}), "weight of a: found True", id="boolean weight"),
+        pytest.param(weighted(weights={}), "weights: found {}", id="no weights"),
+        pytest.param(weighted(weights=["a"]), "weights: found ['a']", id="weights not a mapping"),
+        pytest.param(weighted(threshold=1.7), "threshold: found 1.7", id="float threshold"),
+        pytest.param(weighted(threshold="NaN"), "threshold: found 'NaN'", id="NaN"),
+        pytest.param(weighted(threshold="Infinity"), "threshold: found 'Infinity'", id="infinity"),
+        pytest.param(weighted(threshold="1e0"), "threshold: found '1e0'", id="exponent"),
+        pytest.param(weighted(threshold="٢"), "threshold: found '٢'", id="other digits"),
+        pytest.param(weighted(threshold="5.1"), "threshold: found '5.1'", id="above the scale"),
+        pytest.param(weighted(threshold="0"), "threshold: found '0'", id="zero"),
+        pytest.param(weighted(threshold=None), "threshold: found nothing", id="no threshold"),
         pytest.param(
-            {"kind": "uniform_mean", "judges": [], "threshold": "2"}, "judges has []", id="no judges"
+            {"kind": "uniform_mean", "judges": [], "threshold": "2"}, "judges: found []", id="no judges"
         ),
         pytest.param({"kind": "majority", "judges": ["a", "a"]}, "each judge once", id="repeated judge"),
-        pytest.param({"kind": "majority", "judges": "ab"}, "judges has 'ab'", id="judges not a list"),
-        pytest.param({"kind": "majority", "judges": [1]}, "judges has 1", id="judge not a name"),
-        pytest.param({"kind": "any_flag", "judges": ["a"], "cut": 0}, "cut has 0", id="cut below the scale"),
-        pytest.param({"kind": "any_flag", "judges": ["a"], "cut": "2"}, "cut has '2'", id="cut not a number"),
-        pytest.param({"kind": "any_flag", "judges": ["a"], "cut": True}, "cut has True", id="boolean cut"),
+        pytest.param({"kind": "majority", "judges": "ab"}, "judges: found 'ab'", id="judges not a list"),
+        pytest.param({"kind": "majority", "judges": [1]}, "judges: found 1", id="judge not a name"),
+        pytest.param(
+            {"kind": "any_flag", "judges": ["a"], "cut": 0}, "cut: found 0", id="cut below the scale"
+        ),
+        pytest.param(
+            {"kind": "any_flag", "judges": ["a"], "cut": "2"}, "cut: found '2'", id="cut not a number"
+        ),
+        pytest.param({"kind": "any_flag", "judges": ["a"], "cut": True}, "cut: found True", id="boolean cut"),
         pytest.param({"kind": "single_judge", "judges": ["a", "b"]}, "exactly one judge", id="two for one"),
     ],
 )
@@ -100,7 +104,7 @@ def test_published_rule_has_the_papers_weights() -> None:
     ("rule", "judges", "said"),
     [
         pytest.param(
-            uniform_rule(["a", "c"]), LIKERT, "'c'; expected judges of this pass (a, b)", id="unknown"
+            uniform_rule(["a", "c"]), LIKERT, "'c', expected judges of this pass (a, b)", id="unknown"
         ),
         pytest.param(uniform_rule(["a"]), [], "(none)", id="no judges"),
         pytest.param(uniform_rule(["a", "b"]), [LIKERT[0], BINARY[1]], "one scale", id="mixed scales"),
