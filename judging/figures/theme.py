@@ -46,6 +46,7 @@ def theme() -> dict[str, Any]:
         "axis": {
             "labelColor": INK,
             "labelFontSize": FONT_SIZE,
+            "labelFlush": False,
             "labelLimit": LABEL_LIMIT,
             "titleColor": INK_2,
             "titleFontSize": FONT_SIZE,
