@@ -16,6 +16,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(DEV_STAMP) ## Make .venv with everything, for work on the code
+	@echo "$(VENV) is ready: $$($(RUN) --version)"
 
 demo: $(RUN_STAMP) ## Try it: bundled simulated data, served on http://127.0.0.1:8000
 	@$(RUN) manage.py demo
@@ -31,7 +32,7 @@ check: $(DEV_STAMP) ## Lint, types, import rules, templates, migrations
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/mypy
-	$(VENV)/bin/djlint --quiet --lint --check templates
+	$(VENV)/bin/djlint --quiet --lint templates
 	$(RUN) manage.py check --settings tests.settings
 	$(RUN) manage.py makemigrations --check --dry-run --settings tests.settings
 
