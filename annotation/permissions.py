@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -11,10 +11,15 @@ from django.shortcuts import resolve_url
 
 from annotation.choices import CampaignState, Role
 from annotation.errors import Gone, NotAllowed
-from annotation.models import Account, Annotator, Campaign, Consent, Membership
+from annotation.models import Account, Campaign, Consent, Membership
 
-P = ParamSpec("P")
-Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+View = Callable[..., HttpResponse]
+
+
+class SignedInRequest(HttpRequest):
+    """The request of a page that one of the decorators below protects."""
+
+    user: Account
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -22,11 +27,11 @@ def wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
-def annotator_required(view: Page[P]) -> Page[P]:
+def annotator_required(view: View) -> View:
     """Open a page to annotators only. A script gets 401 instead of a redirect to the sign-in page."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             if wants_json(request):
                 return JsonResponse({"detail": "You are signed out.", "code": "signed_out"}, status=401)
@@ -38,11 +43,11 @@ def annotator_required(view: Page[P]) -> Page[P]:
     return wrapped
 
 
-def researcher_required(view: Page[P]) -> Page[P]:
+def researcher_required(view: View) -> View:
     """Open a page to researchers and admins only. For annotators it does not exist (404)."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         if not request.user.is_researcher:
@@ -62,27 +67,42 @@ def membership_of(account: Account, campaign_public_id: str) -> Membership:
     """The account's place in one open campaign, with campaign and annotator loaded. One query.
 
     Raises:
-        Http404: no such campaign, not a member, or the campaign is not open.
+        Http404: no such campaign, or not a member.
+        Gone: a member, but the campaign is not open.
     """
     membership = (
         Membership.objects.select_related("campaign__benchmark", "annotator")
-        .filter(
-            campaign__public_id=campaign_public_id,
-            campaign__state=CampaignState.OPEN,
-            annotator__account=account,
-        )
+        .filter(campaign__public_id=campaign_public_id, annotator__account=account)
         .first()
     )
     if membership is None:
         raise Http404
+    require_open(membership.campaign)
     return membership
 
 
-def has_consented(*, campaign: Campaign, annotator: Annotator) -> bool:
+def has_consented(membership: Membership) -> bool:
     """True while a consent to the campaign's present text stands. One query."""
     return Consent.objects.filter(
-        campaign=campaign, annotator=annotator, version=campaign.consent_version, withdrawn_at=None
+        campaign=membership.campaign_id,
+        annotator=membership.annotator_id,
+        version=membership.campaign.consent_version,
+        withdrawn_at=None,
     ).exists()
+
+
+def require_open(campaign: Campaign) -> None:
+    """Check that the campaign is taking labels.
+
+    Raises:
+        Gone: it is paused, closed or a draft.
+    """
+    if campaign.state != CampaignState.OPEN:
+        raise Gone(
+            "This task is not open at the moment, so nothing was saved just now. What you saved before is "
+            "kept. The people who run the study decide when the task goes on.",
+            code="campaign_not_open",
+        )
 
 
 def lock_membership(*, campaign_id: int, annotator_id: int) -> Membership:
@@ -112,19 +132,8 @@ def require_may_label(membership: Membership) -> None:
         Gone: the campaign is paused or closed.
         NotAllowed: no consent, or it was withdrawn.
     """
-    if membership.campaign.state != CampaignState.OPEN:
-        raise Gone(
-            "This task is not open at the moment, so nothing was saved. "
-            "The people who run the study decide when it goes on.",
-            code="campaign_not_open",
-        )
-    consented = Consent.objects.filter(
-        campaign_id=membership.campaign_id,
-        annotator_id=membership.annotator_id,
-        version=membership.campaign.consent_version,
-        withdrawn_at=None,
-    ).exists()
-    if not consented:
+    require_open(membership.campaign)
+    if not has_consented(membership):
         raise NotAllowed(
             "Nothing was saved, because there is no consent from you for this task. "
             "Open the task again to read the text and decide.",

@@ -91,8 +91,8 @@ def _candidates(campaign: Campaign, annotator: Annotator) -> QuerySet[CampaignIt
     """Items with room that this person may take: their own with an ended lease, then new ones."""
     mine = Assignment.objects.filter(item=OuterRef("pk"), annotator=annotator)
     return (
-        items_with_room(campaign)
-        .filter(~Exists(mine.exclude(state=AssignmentState.OPEN)))
+        items_with_room()
+        .filter(~Exists(mine.exclude(state=AssignmentState.OPEN)), campaign=campaign)
         .annotate(own_lease_until=Subquery(mine.values("lease_until")))
         .order_by(
             F("own_lease_until").desc(nulls_last=True),

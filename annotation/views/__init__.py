@@ -1,0 +1,1 @@
+"""Pages: `labelling` for annotators, `consenting` around it, `managing` for researchers."""
