@@ -269,6 +269,13 @@ def test_negative_kappa_stays_inside_the_axis() -> None:
     assert "−0.6" in texts
 
 
+@pytest.mark.parametrize("interval", [None, {}, {"binary_kappa": None}, {"binary_kappa": [None, None]}])
+def test_kappa_without_an_interval_stands_alone(interval: dict[str, Any] | None) -> None:
+    texts = words(draw(figures.agreement_chart({"pairs": [pair(interval=interval)]})))
+
+    assert "0.55 · n = 120" in texts
+
+
 def test_confusion_shows_counts_with_the_first_reader_in_the_rows() -> None:
     texts = words(draw(figures.confusion_chart(pair(confusion=[[1070, 8], [12, 30]]))))
 

@@ -50,7 +50,7 @@ def agreement_chart(agreement: Mapping[str, Any]) -> Any:
         return message_chart("No two readings share a response yet, so there is no agreement to draw.")
     ceiling = (agreement.get("human_ceiling") or {}).get("mean_pairwise_binary_kappa")
     drawn = [(_heading(heading, members), _most_read(members)) for heading, members in groups]
-    lowest = min(mark["low"] for _, marks in drawn for mark in marks)
+    lowest = min(ceiling or 0, *(mark["low"] for _, marks in drawn for mark in marks))
     domain = [min(0, _floor_to_fifth(lowest)), 1]
     charts = [
         _group_chart(heading, marks, domain=domain, ceiling=ceiling, is_last=position == len(drawn) - 1)
@@ -166,6 +166,8 @@ def _most_read(members: Sequence[Pair]) -> list[dict[str, Any]]:
 def _pair_mark(pair: Pair) -> dict[str, Any]:
     kappa = pair["binary_kappa"]
     bounds = (pair.get("interval") or {}).get("binary_kappa")
+    if bounds and None in bounds:
+        bounds = None
     reason = (pair.get("undefined") or {}).get("binary_kappa") or "not defined"
     value = f"{kappa_text(kappa)} {interval_text(bounds) if bounds else ''}".rstrip()
     words = value if kappa is not None else f"{DASH} {str(reason).replace('_', ' ')}"
