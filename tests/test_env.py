@@ -71,7 +71,7 @@ def test_number_within_its_limits_is_read(monkeypatch: pytest.MonkeyPatch, value
 def test_number_outside_its_limits_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
 
-    with pytest.raises(ImproperlyConfigured, match="expected a number from 0.5 to 60"):
+    with pytest.raises(ImproperlyConfigured, match=r"expected a number from 0\.5 to 60"):
         env.read_number(NAME, default=1, least=0.5, most=60)
 
 
