@@ -151,6 +151,8 @@ def _find_binaries() -> Path:
 
 def _copy_binaries(binaries: Path, target: Path) -> Path:
     """Copy the wheel's installation to where any account may run it (a checkout under a 0700 home)."""
+    if binaries.parent.name != "pginstall":
+        raise PostgresUnavailableError(f"The account nobody may not run {binaries}. Name others in PG_BIN.")
     package = binaries.parent.parent
     # The programs look for their libraries in the folder beside the package.
     for source in (package, package.with_name(f"{package.name}.libs")):
