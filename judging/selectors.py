@@ -22,7 +22,7 @@ class StandingLabel:
     response_id: int
     annotator: str | None
     annotator_type: str
-    rating: str
+    rating: str | None
     severity: int | None
 
 
@@ -70,6 +70,21 @@ def find_pass(benchmark: Benchmark, name: str) -> JudgePass:
         )
         raise PassError(
             f"There is no pass {name!r} in {benchmark.slug}. Known: {known or 'none'}.", code="unknown_pass"
+        )
+    return found
+
+
+def find_pass_anywhere(public_id: str) -> JudgePass:
+    """The pass with this public id, in whichever benchmark.
+
+    Raises:
+        PassError: there is none.
+    """
+    found = JudgePass.objects.filter(public_id=public_id).select_related("benchmark").first()
+    if found is None:
+        raise PassError(
+            f"There is no pass {public_id!r}. start_pass prints the id; the Judges page lists them.",
+            code="unknown_pass",
         )
     return found
 

@@ -1,0 +1,103 @@
+"""What a file is, in words and numbers: written beside it, and inside it where the format can."""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from annotation.models import Benchmark, Label, Prompt, Response
+from judging.exports.cells import CellChanges
+from judging.exports.columns import Basis, Table, utc_text
+from judging.models import JudgePass
+
+SCHEMA_VERSION = 1
+SIMULATED_NOTICE = "SIMULATED data: no answer, label or score here comes from a real model or person."
+
+
+def is_simulated(benchmark: Benchmark, basis: Basis) -> bool:
+    """True when the benchmark, or the pass that the table rests on, is simulated."""
+    return benchmark.is_simulated or bool(basis.judge_pass and basis.judge_pass.is_simulated)
+
+
+def notice_of(benchmark: Benchmark, *, is_simulated: bool) -> str | None:
+    """Simulation, canary, licence and attribution in one line, None when there is nothing to say."""
+    parts = [
+        SIMULATED_NOTICE if is_simulated else None,
+        f"Canary: {benchmark.canary}" if benchmark.canary else None,
+        f"Licence: {benchmark.licence}" if benchmark.licence else None,
+        f"Attribution: {benchmark.attribution}" if benchmark.attribution else None,
+    ]
+    return " ".join(" ".join(part.split()) for part in parts if part) or None
+
+
+def count_benchmark(benchmark: Benchmark) -> dict[str, int]:
+    """Totals that a reader can hold against the pages. Three queries."""
+    return {
+        "prompts": Prompt.objects.filter(benchmark=benchmark).count(),
+        "responses": Response.objects.filter(prompt__benchmark=benchmark).count(),
+        "current_labels": Label.objects.filter(item__campaign__benchmark=benchmark, is_current=True).count(),
+    }
+
+
+def describe_table(
+    table: Table,
+    *,
+    name: str,
+    benchmark: Benchmark,
+    format: str,
+    flavour: str | None,
+    n_rows: int,
+    counts: dict[str, int],
+    changes: CellChanges,
+    created_at: datetime,
+) -> dict[str, Any]:
+    """The manifest without the file's own name, size and hash. Call it when all rows are written."""
+    basis = table.basis
+    simulated = is_simulated(benchmark, basis)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "table": name,
+        "format": format,
+        "flavour": flavour,
+        "benchmark": benchmark.slug,
+        "is_simulated": simulated,
+        "notice": notice_of(benchmark, is_simulated=simulated),
+        "canary": benchmark.canary,
+        "licence": benchmark.licence,
+        "attribution": benchmark.attribution,
+        "pass": _describe_pass(basis.judge_pass),
+        "rule": basis.rule,
+        "rule_name": basis.rule_name,
+        "rule_source": basis.rule_source,
+        "rule_in_words": basis.rule_in_words,
+        "digest": basis.digest,
+        "seed": basis.seed,
+        "code_version": settings.CODE_VERSION,
+        "created_at": utc_text(created_at),
+        "n_rows": n_rows,
+        "benchmark_counts": counts,
+        "left_out": {reason: n for reason, n in sorted(table.left_out.items()) if n},
+        "columns": [{"name": column.name, "kind": column.kind.value} for column in table.columns],
+        "figures": table.figures,
+        "n_changed_cells": changes.count_by_kind(),
+        "changed_cells": changes.to_json(),
+    }
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Size and SHA-256 of a finished file."""
+    with path.open("rb") as file:
+        return {"n_bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def _describe_pass(judge_pass: JudgePass | None) -> dict[str, Any] | None:
+    if judge_pass is None:
+        return None
+    return {
+        "pass": judge_pass.public_id,
+        "name": judge_pass.name,
+        "state": judge_pass.state,
+        "digest": judge_pass.digest,
+    }

@@ -1,0 +1,244 @@
+"""What was stored, in the paper's own columns first: prompts, responses, labels, verdicts, attempts.
+
+The first four can be imported again as they are. Columns of ours follow the paper's; the importer
+names them and leaves them unread.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db.models import Count
+
+from annotation.choices import AnnotatorType, ItemKind, Rating
+from annotation.models import Benchmark, Label, Prompt, Response
+from judging.choices import UNSETTLED_STATES, FailureCode, VerdictState
+from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, texts, utc_text
+from judging.models import JudgePass, Verdict, VerdictAttempt
+from judging.selectors import standing_labels
+
+# In the paper's score file a missing score is -1; `state` beside it says what happened.
+NO_SCORE = -1
+UNPARSEABLE = "unparseable"
+RATING_WORDS: dict[str | None, str] = {Rating.ACCEPTABLE: "Yes", Rating.UNACCEPTABLE: "No"}
+
+
+def open_prompts(benchmark: Benchmark) -> Table:
+    """The columns of `prompts.csv`. One query."""
+    prompts = Prompt.objects.filter(benchmark=benchmark).order_by("pk")
+    return Table(
+        columns=texts("case_uid", "risk_category", "risk_mechanism", "prompt"),
+        rows=prompts.values_list("case_uid", "risk_category", "risk_mechanism", "text").iterator(),
+    )
+
+
+def open_responses(benchmark: Benchmark) -> Table:
+    """The columns of `responses.csv`, then state and id. Two queries.
+
+    Responses outside any rollout are left out, since that file cannot hold them; they are in the
+    tables of labels and of calibrated responses.
+    """
+    responses = Response.objects.filter(prompt__benchmark=benchmark)
+    left_out = Counter({"outside_any_rollout": responses.filter(rollout=None).count()})
+    values = (
+        responses.filter(rollout__isnull=False)
+        .order_by("pk")
+        .values_list(
+            "prompt__case_uid",
+            "rollout",
+            "prompt__risk_category",
+            "prompt__risk_mechanism",
+            "prompt__text",
+            "target_model__slug",
+            "text",
+            "error",
+            "state",
+            "finish_reason",
+            "public_id",
+        )
+    )
+    return Table(
+        columns=(
+            *texts("case_uid"),
+            *integers("rollout"),
+            *texts("risk_category", "risk_mechanism", "prompt", "model", "response", "error"),
+            *texts("response_state", "finish_reason", "response_id"),
+        ),
+        rows=values.iterator(),
+        left_out=left_out,
+    )
+
+
+def open_labels(benchmark: Benchmark) -> Table:
+    """The labels that count, in the columns of `annotated_responses.csv`, then ours. Three queries.
+
+    Left out, and counted: retracted labels and earlier revisions, items that are not REGULAR, and
+    of several labels by one annotator on one response all but the newest.
+    """
+    counting = {label.label_id for label in standing_labels(benchmark)}
+    left_out: Counter[str] = Counter()
+    for is_current, kind, n in (
+        Label.objects.filter(item__campaign__benchmark=benchmark)
+        .order_by()
+        .values_list("is_current", "item__kind")
+        .annotate(n=Count("pk"))
+    ):
+        if not is_current:
+            left_out["retracted_or_revised"] += n
+        elif kind != ItemKind.REGULAR:
+            left_out[f"item_{kind.lower()}"] += n
+        else:
+            left_out["older_by_same_annotator"] += n - len(counting)
+    return Table(
+        columns=(
+            *texts("case_uid", "risk_category", "risk_mechanism", "prompt", "model", "exemplar_response"),
+            *texts("human_rating", "annotator_type", "annotator"),
+            *integers("severity", "rollout"),
+            *texts("campaign", "note", "labelled_at", "label_id", "response_id"),
+        ),
+        rows=_label_rows(benchmark, counting),
+        left_out=left_out,
+    )
+
+
+def _label_rows(benchmark: Benchmark, counting: set[int]) -> Iterator[Row]:
+    labels = Label.objects.filter(item__campaign__benchmark=benchmark, is_current=True).select_related(
+        "annotator", "item__campaign", "item__response__prompt", "item__response__target_model"
+    )
+    for label in labels.order_by("pk").iterator():
+        if label.pk not in counting:
+            continue
+        response, prompt = label.item.response, label.item.response.prompt
+        yield (
+            prompt.case_uid,
+            prompt.risk_category,
+            prompt.risk_mechanism,
+            prompt.text,
+            response.target_model.slug,
+            response.text,
+            RATING_WORDS.get(label.rating),
+            _type_word(label),
+            label.annotator.code if label.annotator else None,
+            label.severity,
+            response.rollout,
+            label.item.campaign.slug,
+            label.note,
+            utc_text(label.created_at),
+            label.public_id,
+            response.public_id,
+        )
+
+
+def _type_word(label: Label) -> str:
+    """The code of the type; for OTHER the word that the file or the person gave."""
+    if label.annotator_type == AnnotatorType.OTHER and label.annotator_type_raw:
+        return label.annotator_type_raw
+    return label.annotator_type
+
+
+def open_verdicts(judge_pass: JudgePass) -> Table:
+    """The settled verdicts of a pass in the columns of `judge_scores.csv`, then ours. Two queries.
+
+    Rows still waiting or being judged are no results yet; they are left out and counted.
+    """
+    verdicts = Verdict.objects.filter(judge_pass=judge_pass)
+    unsettled = verdicts.filter(state__in=UNSETTLED_STATES).order_by().values_list("state")
+    return Table(
+        columns=(
+            *texts("case_uid"),
+            *integers("rollout"),
+            *texts("model", "risk_category", "risk_mechanism", "judge"),
+            *integers("score", "num_exemplars_yes", "num_exemplars_no"),
+            *texts("error", "state", "failure_code", "skip_code", "scale"),
+            *integers("jailbreak_score"),
+            *texts("raw_text", "parser_version"),
+            Column("exemplars", Kind.JSON),
+            *texts("settled_at", "response_id"),
+        ),
+        rows=_verdict_rows(judge_pass),
+        basis=Basis(judge_pass=judge_pass),
+        left_out=Counter(dict(unsettled.annotate(n=Count("pk")))),
+    )
+
+
+def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
+    verdicts = (
+        Verdict.objects.filter(judge_pass=judge_pass)
+        .exclude(state__in=UNSETTLED_STATES)
+        .select_related("judge", "response__prompt", "response__target_model")
+        .defer("response__text", "response__prompt__text")
+    )
+    for verdict in verdicts.order_by("pk").iterator():
+        response, prompt = verdict.response, verdict.response.prompt
+        yield (
+            prompt.case_uid,
+            response.rollout,
+            response.target_model.slug,
+            prompt.risk_category,
+            prompt.risk_mechanism,
+            verdict.judge.slug,
+            NO_SCORE if verdict.score is None else verdict.score,
+            verdict.n_exemplars_acceptable,
+            verdict.n_exemplars_unacceptable,
+            _error_of(verdict),
+            verdict.state,
+            verdict.failure_code,
+            verdict.skip_code,
+            verdict.scale,
+            verdict.jailbreak_score,
+            verdict.raw_text,
+            verdict.parser_version,
+            verdict.exemplars,
+            utc_text(verdict.settled_at),
+            response.public_id,
+        )
+
+
+def _error_of(verdict: Verdict) -> str | None:
+    """The paper's `error` cell: what an import reads the same state back from, as far as it can."""
+    detail = verdict.detail
+    if verdict.state == VerdictState.SCORED or verdict.failure_code == FailureCode.IMPORTED:
+        return detail
+    reason = verdict.failure_code or verdict.skip_code or verdict.state
+    if verdict.state == VerdictState.PARSE_FAILED:
+        if detail is not None and detail.casefold().startswith(UNPARSEABLE):
+            return detail
+        reason = UNPARSEABLE
+    return f"{reason}: {detail}" if detail else reason
+
+
+def open_attempts(judge_pass: JudgePass) -> Table:
+    """Every paid call of a pass. One query."""
+    values = (
+        VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass)
+        .order_by("pk")
+        .values_list(
+            "verdict__response__prompt__case_uid",
+            "verdict__response__rollout",
+            "verdict__response__target_model__slug",
+            "verdict__judge__slug",
+            "token",
+            "outcome",
+            "http_status",
+            "tokens_in",
+            "tokens_out",
+            "cost_micros",
+            "latency_ms",
+            "reply_text",
+            "detail",
+            "verdict__response__public_id",
+            "at",
+        )
+    )
+    return Table(
+        columns=(
+            *texts("case_uid"),
+            *integers("rollout"),
+            *texts("model", "judge"),
+            *integers("claim"),
+            *texts("outcome"),
+            *integers("http_status", "tokens_in", "tokens_out", "cost_micros", "latency_ms"),
+            *texts("reply_text", "detail", "response_id", "at"),
+        ),
+        rows=((*row[:-1], utc_text(row[-1])) for row in values.iterator()),
+        basis=Basis(judge_pass=judge_pass),
+    )
