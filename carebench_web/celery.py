@@ -14,6 +14,9 @@ app.conf.update(
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
-    beat_schedule={"sweep": {"task": "judging.sweep", "schedule": 1.0}},
+    # Threads: the loops spend their time waiting for providers, and a warm shutdown reaches them.
+    worker_pool="threads",
+    worker_concurrency=16,
+    worker_hijack_root_logger=False,
 )
 app.autodiscover_tasks(["judging"])

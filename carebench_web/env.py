@@ -89,3 +89,17 @@ def read_database(name: str, *, default_sqlite: Path) -> Mapping[str, Any]:
     if not settings.get("NAME"):
         raise ImproperlyConfigured(f"{name} names no database; expected it after the last slash.")
     return dict(settings)
+
+
+def read_number(name: str, *, default: float, least: float, most: float) -> float:
+    """A number between `least` and `most`, both included."""
+    text = read_text(name, default=str(default))
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not least <= number <= most:
+        raise ImproperlyConfigured(
+            f"{name} is {text!r}; expected a number from {least:g} to {most:g}. Correct it or unset it for {default:g}."
+        )
+    return number

@@ -195,6 +195,20 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", default="memory://")
 USES_MEMORY_BROKER = CELERY_BROKER_URL.startswith("memory://")
+# The memory broker polls each second unless told otherwise; a task on Redis is delivered again after
+# visibility_timeout, which must lie well above the length of one task (LOOP_SLICE_S).
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {"polling_interval": 0.05} if USES_MEMORY_BROKER else {"visibility_timeout": 3600}
+)
+
+# Deadlines of one call to a provider, and how long a claimed row stays with its worker.
+CALL_CONNECT_S = env.read_number("CAREBENCH_CALL_CONNECT_SECONDS", default=10, least=0.1, most=120)
+CALL_READ_S = env.read_number("CAREBENCH_CALL_READ_SECONDS", default=120, least=0.1, most=3600)
+CALL_TOTAL_S = env.read_number("CAREBENCH_CALL_TOTAL_SECONDS", default=180, least=0.1, most=3600)
+LEASE_S = env.read_number("CAREBENCH_LEASE_SECONDS", default=CALL_TOTAL_S + 30, least=1, most=7200)
+SLOTS_PER_LOOP = int(env.read_number("CAREBENCH_SLOTS_PER_LOOP", default=64, least=1, most=128))
+LOOP_SLICE_S = env.read_number("CAREBENCH_LOOP_SLICE_SECONDS", default=600, least=1, most=1000)
+USES_ENVIRONMENT_PROXIES = env.read_flag("CAREBENCH_USE_ENVIRONMENT_PROXIES", default=False)
 
 LOGGING = {
     "version": 1,

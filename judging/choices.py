@@ -63,3 +63,4 @@ class SkipCode(TextChoices):
     RESPONSE_ERROR = "RESPONSE_ERROR", _("response failed to generate")
     RESPONSE_FILTERED = "RESPONSE_FILTERED", _("response was filtered")
     RESPONSE_TRUNCATED = "RESPONSE_TRUNCATED", _("response was cut off")
+    EXEMPLAR_LEAK = "EXEMPLAR_LEAK", _("an exemplar was the case itself")

@@ -92,6 +92,12 @@ class JudgePass(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["benchmark", "name"], name="pass_name_once"),
+            # Start pressed twice makes one run.
+            models.UniqueConstraint(
+                fields=["benchmark", "digest"],
+                condition=Q(source="JUDGED", state__in=["READY", "RUNNING", "PAUSED"]),
+                name="pass_once_while_active",
+            ),
             one_of("state", PassState, name="pass_state_known"),
             one_of("source", PassSource, name="pass_source_known"),
             one_of("scale", RubricScale, name="pass_scale_known"),
@@ -132,6 +138,9 @@ class Verdict(models.Model):
     worker = models.CharField(max_length=100, null=True)
     lease_until = models.DateTimeField(null=True)
     not_before = models.DateTimeField(null=True)
+    # How often a worker died while this row was being sent; two make it a suspect, claimed alone.
+    n_deaths = models.PositiveSmallIntegerField(default=0)
+    # What its calls came to so far, as `llm.retrying` counts it.
     counters = models.JSONField(default=dict)
     settled_at = models.DateTimeField(null=True)
 

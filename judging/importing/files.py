@@ -1,5 +1,6 @@
 """`import_files`: plan every file, then store all of it or nothing."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -8,44 +9,35 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.audit import record_event
+from annotation.choices import Rating
 from annotation.importing.content import Content, load_content
+from annotation.importing.labels import LabelPlan, load_label_plan, plan_labels
 from annotation.importing.outcome import FileOutcome, Problem
-from annotation.importing.planning import (
-    LabelPlan,
-    load_label_plan,
-    plan_labels,
-    plan_prompts,
-    plan_responses,
-)
-from annotation.importing.tables import FileRefused, read_columns
+from annotation.importing.planning import plan_prompts, plan_responses
+from annotation.importing.tables import UNSTORABLE
 from annotation.importing.writing import write_content, write_labels
-from annotation.models import Account, Benchmark
+from annotation.models import Account, AuditEvent, Benchmark
 from judging.errors import Conflict, DomainError
 from judging.importing.scores import ScorePlan, load_score_plan, plan_scores
+from judging.importing.sources import KINDS, Source, find_sources
+from judging.llm.endpoints import load_endpoints
 from judging.models import Judge
-from judging.passes import imported_pass
+from judging.passes.imported import imported_pass
+from judging.stats.aggregation import is_inconsistent
+from judging.stats.rules import DEFAULT_CUT
 from judging.verdicts.imported import ImportedVerdict, record_imported
 
-KINDS = ("prompts", "responses", "labels", "scores")
-KIND_OF_FILE = {
-    "prompts.csv": "prompts",
-    "responses.csv": "responses",
-    "annotated_responses.csv": "labels",
-    "judge_scores.csv": "scores",
-}
-# Told from its columns when a single file has another name; the most telling column first.
-KIND_OF_COLUMN = (
-    ("human_rating", "labels"),
-    ("score", "scores"),
-    ("response", "responses"),
-    ("prompt", "prompts"),
-)
 IMPORTED_PASS_NAME = "imported"
+IMPORT_ACTION = "files.imported"
+BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+MAX_PASS_NAME_LENGTH = 100
+MAX_SHORT_NAME_LENGTH = 50
+MAX_NOTICE_LENGTHS = {"licence": 200, "attribution": 20_000, "canary": 200}
 
 
 @dataclass(frozen=True)
 class BenchmarkNotices:
-    """What a benchmark's exports must carry; None leaves a stored value as it is."""
+    """What a benchmark's exports must carry; None or blank leaves a stored value as it is."""
 
     licence: str | None = None
     attribution: str | None = None
@@ -89,9 +81,12 @@ class ImportOutcome:
 
 @dataclass
 class _Plan:
+    """What would be stored. `last_import` is the id of the newest import the plan knows of."""
+
     content: Content
     labels: LabelPlan
     scores: ScorePlan
+    last_import: int | None
 
 
 def import_files(
@@ -107,6 +102,9 @@ def import_files(
     encoding: str = "utf-8",
 ) -> ImportOutcome:
     """Read the files and store all rows, or nothing if any row is refused.
+
+    Files are read outside the transaction, which then only writes; an import of the same benchmark
+    that came in between makes this one store nothing.
 
     Args:
         paths: files, or folders whose files of the paper's names are taken.
@@ -124,132 +122,177 @@ def import_files(
         Counts and problems of every file; `is_stored` is False when nothing was stored.
 
     Raises:
-        DomainError: no such path, no usable benchmark name, or another import ran meanwhile.
+        DomainError: no such path, a name or notice that cannot be stored, a pass that was judged
+            here, or another import ran meanwhile.
     """
+    given_notices = _check_notices(notices or BenchmarkNotices())
+    pass_name = _check_pass_name(pass_name)
     benchmark = _find_benchmark(benchmark_slug, is_simulated=is_simulated)
-    files = _find_files(paths, encoding=encoding)
+    sources = find_sources(paths, encoding=encoding)
     outcome = ImportOutcome(is_dry_run=is_dry_run)
-    plan = _make_plan(files, benchmark, outcome, pass_name=pass_name, encoding=encoding)
-    has_file_problem = any(problem.line is None for problem in outcome.problems)
-    if is_dry_run or has_file_problem or (outcome.problems and not skips_bad_rows):
+    plan = _make_plan(sources, benchmark, outcome, pass_name=pass_name)
+    is_stopped = any(problem.is_whole_file or not skips_bad_rows for problem in outcome.problems)
+    if is_dry_run or is_stopped:
         return outcome
     try:
         with transaction.atomic():
-            _store(plan, outcome, actor=actor, pass_name=pass_name, notices=notices or BenchmarkNotices())
+            _store(plan, outcome, actor=actor, pass_name=pass_name, notices=given_notices)
     except IntegrityError as error:
-        raise Conflict(
-            "Another import stored some of these rows meanwhile; nothing of this one was stored. Import again: "
-            "rows that are there already count as unchanged.",
-            code="import_conflict",
-        ) from error
+        raise _other_import() from error
     outcome.is_stored = True
     return outcome
+
+
+def _check_notices(notices: BenchmarkNotices) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name, value in asdict(notices).items():
+        text = (value or "").strip()
+        limit = MAX_NOTICE_LENGTHS[name]
+        if len(text) > limit or UNSTORABLE.search(text):
+            raise DomainError(
+                f"The {name} has {len(text):,} characters; expected plain text of at most {limit:,}. "
+                "Shorten it.",
+                code="bad_notice",
+            )
+        if text:
+            given[name] = text
+    return given
+
+
+def _check_pass_name(name: str) -> str:
+    text = name.strip()
+    if not text or len(text) > MAX_PASS_NAME_LENGTH or UNSTORABLE.search(text):
+        raise DomainError(
+            f"{text[:80]!r} cannot name a pass: expected 1 to {MAX_PASS_NAME_LENGTH} characters. Choose "
+            "another name.",
+            code="bad_pass_name",
+        )
+    return text
 
 
 def _find_benchmark(slug: str, *, is_simulated: bool) -> Benchmark:
     found = Benchmark.objects.filter(slug=slug).first()
     if found is not None:
         return found
-    if (
-        not slug
-        or len(slug) > 64
-        or not all(char.isascii() and (char.isalnum() or char in "-_") for char in slug)
-    ):
+    if not BENCHMARK_NAME.match(slug):
         raise DomainError(
-            f"{slug[:80]!r} cannot name a benchmark: expected 1 to 64 letters, digits, - or _. Choose another name.",
+            f"{slug[:80]!r} cannot name a benchmark: expected 1 to 64 letters, digits, - or _. Choose "
+            "another name.",
             code="bad_benchmark_name",
         )
     return Benchmark(slug=slug, name=slug, is_simulated=is_simulated)
 
 
-def _find_files(paths: Sequence[Path], *, encoding: str) -> list[tuple[Path, str | None]]:
-    found: list[tuple[Path, str | None]] = []
-    for path in paths:
-        if path.is_dir():
-            inside = sorted(
-                child for child in path.iterdir() if child.is_file() and not child.name.startswith(".")
-            )
-            found += [(child, KIND_OF_FILE.get(child.name)) for child in inside]
-        elif path.is_file():
-            found.append((path, KIND_OF_FILE.get(path.name) or _kind_by_columns(path, encoding=encoding)))
-        else:
-            raise DomainError(f"There is no file or folder {path}. Check the path.", code="no_such_file")
-    if not any(kind for _, kind in found):
-        raise DomainError(
-            f"None of the files has a name that is read: expected {', '.join(KIND_OF_FILE)}. Rename the files.",
-            code="no_known_file",
+def _make_plan(
+    sources: Sequence[Source], benchmark: Benchmark, outcome: ImportOutcome, *, pass_name: str
+) -> _Plan:
+    # Before anything else is read, so that an import which ends meanwhile is noticed.
+    last_import = _last_import(benchmark)
+    files = {kind: [source.file for source in sources if source.kind == kind] for kind in KINDS}
+    content = load_content(benchmark)
+    outcome.files += [plan_prompts(file, content) for file in files["prompts"]]
+    outcome.files += [plan_responses(file, content) for file in files["responses"]]
+    content.place_labelled_texts()
+    labels = load_label_plan(content) if files["labels"] else LabelPlan()
+    outcome.files += [plan_labels(file, content, labels) for file in files["labels"]]
+    scores = load_score_plan(content, pass_name=pass_name) if files["scores"] else ScorePlan()
+    outcome.files += [plan_scores(file, content, scores) for file in files["scores"]]
+    outcome.files += [_unread(source) for source in sources if source.kind is None]
+    for file in outcome.files:
+        _note_inconsistent(file)
+    outcome.new_judges = list(scores.new_judge_slugs)
+    outcome.new_models = [model.slug for model in content.new_models]
+    return _Plan(content=content, labels=labels, scores=scores, last_import=last_import)
+
+
+def _unread(source: Source) -> FileOutcome:
+    outcome = FileOutcome(path=source.file.name, kind=None)
+    if source.refusal is not None:
+        outcome.refuse_file(source.refusal)
+    else:
+        outcome.note("ignored: not a name that is read")
+    return outcome
+
+
+def _note_inconsistent(outcome: FileOutcome) -> None:
+    n_inconsistent = sum(
+        count
+        for (rating, severity), count in outcome.answers.items()
+        if is_inconsistent(is_unacceptable=rating == Rating.UNACCEPTABLE, severity=severity)
+    )
+    if n_inconsistent:
+        outcome.note(
+            f"the severity, read at the cut {DEFAULT_CUT} as a score is, is of the other class than the rating; "
+            "both are kept",
+            count=n_inconsistent,
         )
-    return found
 
 
-def _kind_by_columns(path: Path, *, encoding: str) -> str:
-    try:
-        columns = read_columns(path, encoding=encoding)
-    except FileRefused as refusal:
-        raise DomainError(f"{path.name}: {refusal.message}", code=refusal.code) from refusal
-    for column, kind in KIND_OF_COLUMN:
-        if column in columns:
-            return kind
-    raise DomainError(
-        f"{path.name} is none of the known tables. Found columns: {', '.join(columns)[:300]}. "
-        f"Expected one of: {', '.join(column for column, _ in KIND_OF_COLUMN)}.",
-        code="unknown_table",
+def _last_import(benchmark: Benchmark) -> int | None:
+    events = AuditEvent.objects.filter(subject=_subject(benchmark), action=IMPORT_ACTION)
+    return events.order_by("-pk").values_list("pk", flat=True).first()
+
+
+def _subject(benchmark: Benchmark) -> str:
+    return f"benchmark:{benchmark.slug}"
+
+
+def _other_import() -> Conflict:
+    return Conflict(
+        "Another import stored rows of this benchmark meanwhile; nothing of this one was stored. Import "
+        "again: rows that are there already count as unchanged.",
+        code="import_conflict",
     )
 
 
-def _make_plan(
-    files: Sequence[tuple[Path, str | None]],
-    benchmark: Benchmark,
+def _store(
+    plan: _Plan,
     outcome: ImportOutcome,
     *,
+    actor: Account | None,
     pass_name: str,
-    encoding: str,
-) -> _Plan:
-    content = load_content(benchmark)
-    labels = load_label_plan(content)
-    scores = load_score_plan(content, pass_name=pass_name)
-    readers = {
-        "prompts": lambda path: plan_prompts(path, content, encoding=encoding),
-        "responses": lambda path: plan_responses(path, content, encoding=encoding),
-        "labels": lambda path: plan_labels(path, content, labels, encoding=encoding),
-        "scores": lambda path: plan_scores(path, content, scores, encoding=encoding),
-    }
-    # Rows of later kinds join rows of earlier ones, whatever the order of the files.
-    for kind in KINDS:
-        outcome.files += [readers[kind](path) for path, file_kind in files if file_kind == kind]
-    for path, kind in files:
-        if kind is None:
-            ignored = FileOutcome(path=path.name, kind=None)
-            ignored.note("ignored: not a name that is read")
-            outcome.files.append(ignored)
-    outcome.new_judges = list(scores.new_judge_slugs)
-    outcome.new_models = [model.slug for model in content.new_models]
-    return _Plan(content=content, labels=labels, scores=scores)
-
-
-def _store(
-    plan: _Plan, outcome: ImportOutcome, *, actor: Account | None, pass_name: str, notices: BenchmarkNotices
+    notices: dict[str, str],
 ) -> None:
     benchmark = plan.content.benchmark
-    for name in ("licence", "attribution", "canary"):
-        if (value := getattr(notices, name)) is not None:
-            setattr(benchmark, name, value)
-    benchmark.save()
+    if benchmark.pk is None:
+        benchmark.save()
+    # One import of a benchmark at a time. Anonymous labels have no key that would refuse a second copy.
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    if _last_import(benchmark) != plan.last_import:
+        raise _other_import()
+    _store_notices(benchmark, notices, actor=actor)
     write_content(plan.content)
-    write_labels(plan.content, plan.labels)
+    write_labels(plan.content, plan.labels, actor=actor)
     if plan.scores.new_scores:
         _store_scores(plan.scores, benchmark=benchmark, pass_name=pass_name)
     record_event(
         actor=actor,
-        action="files.imported",
-        subject=f"benchmark:{benchmark.slug}",
+        action=IMPORT_ACTION,
+        subject=_subject(benchmark),
         totals={kind: outcome.total(kind) for kind in KINDS},
+        content=plan.content.totals(),
+    )
+
+
+def _store_notices(benchmark: Benchmark, notices: dict[str, str], *, actor: Account | None) -> None:
+    changes = {
+        name: {"from": getattr(benchmark, name), "to": value}
+        for name, value in notices.items()
+        if getattr(benchmark, name) != value
+    }
+    if not changes:
+        return
+    for name, value in notices.items():
+        setattr(benchmark, name, value)
+    benchmark.save(update_fields=list(changes))
+    record_event(
+        actor=actor, action="benchmark.notices_changed", subject=_subject(benchmark), changes=changes
     )
 
 
 def _store_scores(plan: ScorePlan, *, benchmark: Benchmark, pass_name: str) -> None:
-    created = [Judge(slug=slug, short_name=slug[:50]) for slug in plan.new_judge_slugs]
-    judges = plan.judges | {judge.slug: judge for judge in Judge.objects.bulk_create(created)}
+    created = Judge.objects.bulk_create(_new_judges(plan.new_judge_slugs))
+    judges = plan.judges | {judge.slug: judge for judge in created}
     used = sorted({score.judge_slug for score in plan.new_scores})
     judge_pass = imported_pass(benchmark, name=pass_name, judges=[judges[slug] for slug in used])
     record_imported(
@@ -263,3 +306,19 @@ def _store_scores(plan: ScorePlan, *, benchmark: Benchmark, pass_name: str) -> N
             for score in plan.new_scores
         ],
     )
+
+
+def _new_judges(slugs: Sequence[str]) -> list[Judge]:
+    """Judges as the presets name them; one that no preset knows goes by its slug."""
+    presets = {model.slug: model for endpoint in load_endpoints(None).values() for model in endpoint.models}
+    judges = []
+    for slug in slugs:
+        known = presets.get(slug)
+        judges.append(
+            Judge(
+                slug=slug,
+                short_name=(known.short_name if known else slug)[:MAX_SHORT_NAME_LENGTH],
+                family=known.family if known else None,
+            )
+        )
+    return judges

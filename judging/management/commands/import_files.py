@@ -53,14 +53,14 @@ class Command(BaseCommand):
     def _print(self, outcome: ImportOutcome) -> None:
         for file in outcome.files:
             if file.kind is None:
-                self.stdout.write(f"{file.path}: ignored")
+                self.stdout.write(f"{file.path}: {'not read' if file.problems else 'ignored'}")
                 continue
             implied = "".join(
                 f", {count} {name} made" for name, count in sorted(file.implied.items()) if count
             )
             self.stdout.write(
-                f"{file.path} ({file.kind}): {file.rows} rows, {file.created} new, {file.unchanged} unchanged, "
-                f"{file.rejected} refused, {file.normalised} normalised{implied}"
+                f"{file.path} ({file.kind}): {file.rows} rows, {file.created} new, {file.unchanged} "
+                f"unchanged, {file.rejected} refused, {file.normalised} normalised{implied}"
             )
             for note, count in file.notes.items():
                 self.stdout.write(f"  note: {note} ({count})")

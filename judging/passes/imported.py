@@ -1,9 +1,6 @@
-"""Passes: one frozen judging configuration over a set of responses."""
+"""The finished pass that holds scores read from files."""
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from django.utils import timezone
 
@@ -11,12 +8,7 @@ from annotation.models import Benchmark
 from judging.choices import PassSource, PassState
 from judging.errors import PassError
 from judging.models import Judge, JudgePass
-
-
-def digest_of(configuration: Mapping[str, Any]) -> str:
-    """SHA-256 of a configuration, independent of the order of its keys."""
-    text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+from judging.passes.configuration import digest_of
 
 
 def imported_pass(benchmark: Benchmark, *, name: str, judges: Sequence[Judge]) -> JudgePass:

@@ -1,0 +1,84 @@
+"""Start a judge pass."""
+
+import argparse
+import json
+import sys
+import time
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from judging.choices import PassState
+from judging.errors import DomainError
+from judging.models import JudgePass
+from judging.passes.progress import PassProgress
+from judging.passes.starting import PassRequest, start_pass
+from judging.selectors import find_benchmark, find_campaign
+from judging.verdicts.foreground import judge_until_done
+
+
+class Command(BaseCommand):
+    help = "Start a judge pass: every judge scores every complete response. Prints the pass id."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--judge", nargs="+", required=True, metavar="NAME", action="extend")
+        parser.add_argument("--rubric", default="likert-v1")
+        parser.add_argument(
+            "--shots", type=int, default=0, metavar="K", help="exemplars of each kind (default 0)"
+        )
+        parser.add_argument("--campaign", help="judge only the responses of this campaign")
+        parser.add_argument("--limit", type=int, metavar="N", help="judge only the first N responses")
+        parser.add_argument("--max-calls", type=int, metavar="N", help="no more calls than this")
+        parser.add_argument("--max-cost", metavar="X", help="no more money than this, in the prices' unit")
+        parser.add_argument(
+            "--foreground", action="store_true", help="judge in this process until it is done"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            benchmark = find_benchmark(options["benchmark"])
+            judge_pass = start_pass(
+                benchmark,
+                PassRequest(
+                    judges=tuple(options["judge"]),
+                    rubric=options["rubric"],
+                    shots=options["shots"],
+                    campaign=find_campaign(benchmark, options["campaign"]) if options["campaign"] else None,
+                    limit=options["limit"],
+                    max_calls=options["max_calls"],
+                    max_cost=_read_amount(options["max_cost"]),
+                ),
+            )
+            if options["foreground"]:
+                judge_until_done(judge_pass, report=None if options["json"] else self._show)
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        self._finish(judge_pass, as_json=options["json"], is_foreground=options["foreground"])
+
+    def _finish(self, judge_pass: JudgePass, *, as_json: bool, is_foreground: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps({"pass": judge_pass.public_id, "state": judge_pass.state}))
+        else:
+            self.stdout.write(judge_pass.public_id)
+        if is_foreground and judge_pass.state != PassState.FINISHED:
+            reason = f" ({judge_pass.pause_reason})" if judge_pass.pause_reason else ""
+            self.stderr.write(f"The pass is {judge_pass.state}{reason}, not finished.")
+            raise SystemExit(1)
+
+    def _show(self, progress: PassProgress) -> None:
+        counts = ", ".join(f"{state} {n}" for state, n in sorted(progress.counts.items()))
+        rate = f", {progress.rate_per_s:.0f}/s" if progress.rate_per_s else ""
+        end = "\r" if sys.stderr.isatty() else "\n"
+        self.stderr.write(f"{time.strftime('%H:%M:%S')} {counts}{rate}", ending=end)
+
+
+def _read_amount(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise CommandError(f"--max-cost is {text!r}; expected an amount such as 12.50.") from error

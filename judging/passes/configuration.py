@@ -1,0 +1,132 @@
+"""What a pass freezes: everything that affects a score, as plain JSON with a digest."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from judging.choices import RubricScale
+from judging.errors import PassError
+from judging.llm.endpoints import Endpoint, EndpointModel, find_model, load_endpoints
+from judging.llm.parsing import PARSER_VERSION
+from judging.llm.rubric import BUNDLED_RUBRICS, hash_rubric, load_bundled_rubric, parse_rubric
+from judging.models import Judge, Rubric
+
+MAX_TOKENS = 1024
+TRUNCATION_FACTOR = 2
+EXCLUSION = "case"
+MAX_SHOTS = 10
+
+
+@dataclass(frozen=True)
+class JudgeSeat:
+    """One judge of a pass: its row, and the endpoint and model that it is called at."""
+
+    judge: Judge
+    endpoint: Endpoint
+    model: EndpointModel
+
+
+def digest_of(configuration: Mapping[str, Any]) -> str:
+    """SHA-256 of a configuration, independent of the order of its keys."""
+    text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def find_rubric(slug: str) -> Rubric:
+    """The stored rubric called `slug`; a bundled one is stored on first use.
+
+    Raises:
+        PassError: no rubric of that name.
+    """
+    found = Rubric.objects.filter(slug=slug).first()
+    if found is not None:
+        return found
+    if slug not in BUNDLED_RUBRICS:
+        known = sorted({*BUNDLED_RUBRICS, *Rubric.objects.values_list("slug", flat=True)})
+        raise PassError(f"There is no rubric {slug!r}. Known: {', '.join(known)}.", code="unknown_rubric")
+    text = load_bundled_rubric(slug)
+    rubric, _ = Rubric.objects.get_or_create(
+        slug=slug,
+        defaults={
+            "scale": RubricScale(parse_rubric(text).scale.upper()),
+            "text": text,
+            "text_hash": hash_rubric(text),
+        },
+    )
+    return rubric
+
+
+def seat_judges(slugs: Sequence[str]) -> list[JudgeSeat]:
+    """Find endpoint and model of each judge; a judge that is new gets its row.
+
+    Raises:
+        PassError: no judge, or one twice.
+        EndpointError: the endpoints file offers no such model as a judge.
+    """
+    if not slugs:
+        raise PassError("A pass needs at least one judge. Name one with --judge.", code="no_judge")
+    if len(set(slugs)) != len(slugs):
+        raise PassError(f"A judge is named twice: {', '.join(slugs)}. Name each once.", code="judge_twice")
+    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
+    seats = []
+    for slug in sorted(slugs):
+        endpoint, model = find_model(endpoints, slug)
+        if "judge" not in model.roles:
+            raise PassError(
+                f"The endpoints file does not offer {slug!r} as a judge (roles: {', '.join(model.roles)}).",
+                code="not_a_judge",
+            )
+        judge, _ = Judge.objects.get_or_create(slug=slug, defaults={"short_name": model.short_name[:50]})
+        judge.family, judge.endpoint_name, judge.model_id = (
+            model.family or None,
+            endpoint.name,
+            model.model_id,
+        )
+        judge.save(update_fields=["family", "endpoint_name", "model_id"])
+        seats.append(JudgeSeat(judge=judge, endpoint=endpoint, model=model))
+    return seats
+
+
+def freeze(
+    *, rubric: Rubric, seats: Sequence[JudgeSeat], shots: int, pool: Mapping[str, Any] | None, scope: str
+) -> dict[str, Any]:
+    """The configuration of a pass as JSON. Prices are left out: they affect no score.
+
+    Args:
+        rubric: its hash is frozen, its text is immutable.
+        seats: judges with endpoint and model.
+        shots: K exemplars of each kind; 0 is zero-shot.
+        pool: digest, size and embedder of the exemplar pool when `shots` is above 0.
+        scope: digest of the responses to be judged.
+    """
+    return {
+        "rubric": {"slug": rubric.slug, "sha256": rubric.text_hash},
+        "judges": {
+            seat.judge.slug: {"endpoint": seat.endpoint.name, "model_id": seat.model.model_id}
+            for seat in seats
+        },
+        "parameters": {"temperature": 0, "max_tokens": MAX_TOKENS, "output": "text"},
+        "shots": shots,
+        "exclusion": EXCLUSION if shots else None,
+        "pool": dict(pool) if pool else None,
+        "scope": scope,
+        "parser_version": PARSER_VERSION,
+    }
+
+
+def worst_call_micros(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> int | None:
+    """The most that one call can cost in millionths, None when a price is unknown.
+
+    A token is at least one byte, so the prompt's bytes bound its tokens; the answer is bounded by the
+    larger budget that a cut answer gets.
+    """
+    costs = [
+        seat.model.cost_micro(tokens_in=most_prompt_bytes, tokens_out=MAX_TOKENS * TRUNCATION_FACTOR)
+        for seat in seats
+    ]
+    known = [cost for cost in costs if cost is not None]
+    return max(known) if len(known) == len(costs) else None

@@ -1,0 +1,110 @@
+"""Pausing, resuming, cancelling and finishing passes."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.audit import record_event
+from annotation.models import Account
+from judging.choices import UNSETTLED_STATES, PassState, PauseReason, VerdictState
+from judging.errors import PassError
+from judging.models import JudgePass, Verdict
+from judging.passes.configuration import seat_judges
+from judging.passes.starting import preflight, wake_workers
+
+
+def pause_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
+    """Claim no more rows; calls in flight are still recorded.
+
+    Raises:
+        PassError: the pass is not running.
+    """
+    _move(judge_pass, PassState.RUNNING, PassState.PAUSED, actor=actor, pause_reason=PauseReason.USER)
+
+
+def resume_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
+    """Go on with exactly the missing rows, under the frozen configuration.
+
+    Makes one tiny call to each judge first, as a start does.
+
+    Raises:
+        PassError: the pass is not paused, its budget is used up, or a judge does not answer.
+        EndpointError: a judge is no longer in the endpoints file.
+    """
+    if judge_pass.state != PassState.PAUSED:
+        raise _wrong_state(judge_pass, expected=PassState.PAUSED)
+    if judge_pass.pause_reason == PauseReason.BUDGET:
+        raise PassError(
+            "The pass has used up its budget; a paused pass keeps its cap. Start a new pass for the rest.",
+            code="budget_used_up",
+        )
+    seats = seat_judges(list(judge_pass.configuration["judges"]))
+    preflight(seats)
+    _move(judge_pass, PassState.PAUSED, PassState.RUNNING, actor=actor, pause_reason=None)
+    wake_workers(sorted({seat.endpoint.name for seat in seats}))
+
+
+def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
+    """End a pass for good: no new call. A result that still comes in changes no verdict and stays in the ledger.
+
+    Raises:
+        PassError: the pass has ended already.
+    """
+    with transaction.atomic():
+        changed = JudgePass.objects.filter(
+            pk=judge_pass.pk, state__in=[PassState.READY, PassState.RUNNING, PassState.PAUSED]
+        ).update(state=PassState.CANCELLED, pause_reason=None, finished_at=timezone.now())
+        if not changed:
+            raise _wrong_state(judge_pass, expected="a pass that has not ended")
+        record_event(actor=actor, action="pass.cancelled", subject=f"pass:{judge_pass.public_id}")
+    # In a transaction of its own: a recorder locks verdicts before passes, so holding the pass here
+    # while waiting for verdicts could deadlock. The sweep repeats it if this process dies in between.
+    settle_cancelled()
+    judge_pass.refresh_from_db()
+
+
+def settle_cancelled() -> int:
+    """Close the open rows of cancelled passes; returns how many there were."""
+    open_rows = Verdict.objects.filter(judge_pass__state=PassState.CANCELLED, state__in=UNSETTLED_STATES)
+    ids = list(open_rows.order_by("pk").values_list("pk", flat=True))
+    if not ids:
+        return 0
+    return Verdict.objects.filter(pk__in=ids, state__in=UNSETTLED_STATES).update(
+        state=VerdictState.CANCELLED,
+        worker=None,
+        lease_until=None,
+        not_before=None,
+        settled_at=timezone.now(),
+    )
+
+
+def finish_passes() -> int:
+    """Mark running passes without an open row as FINISHED; returns how many."""
+    open_rows = Verdict.objects.filter(state__in=UNSETTLED_STATES).values("judge_pass_id")
+    done = JudgePass.objects.filter(state=PassState.RUNNING).exclude(pk__in=open_rows)
+    return done.update(state=PassState.FINISHED, finished_at=timezone.now())
+
+
+def _move(
+    judge_pass: JudgePass,
+    before: PassState,
+    after: PassState,
+    *,
+    actor: Account | None,
+    pause_reason: PauseReason | None,
+) -> None:
+    with transaction.atomic():
+        changed = JudgePass.objects.filter(pk=judge_pass.pk, state=before).update(
+            state=after, pause_reason=pause_reason, state_note=None
+        )
+        if not changed:
+            raise _wrong_state(judge_pass, expected=before)
+        record_event(actor=actor, action=f"pass.{after.lower()}", subject=f"pass:{judge_pass.public_id}")
+    judge_pass.refresh_from_db()
+
+
+def _wrong_state(judge_pass: JudgePass, *, expected: str) -> PassError:
+    judge_pass.refresh_from_db()
+    return PassError(
+        f"The pass {judge_pass.name} is {judge_pass.state}; expected {expected}. Reload to see where it stands.",
+        code="wrong_state",
+    )

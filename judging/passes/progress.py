@@ -1,0 +1,85 @@
+"""How far a pass is: counts by state, spend, rate and time left."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+from django.utils import timezone
+
+from judging.choices import UNSETTLED_STATES, PassState
+from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
+
+RATE_WINDOW_S = 30
+MICROS = 1_000_000
+
+
+@dataclass(frozen=True)
+class PassProgress:
+    """Where a pass stands now. Rates are settled rows per second over the last 30 s."""
+
+    judge_pass: JudgePass
+    counts: dict[str, int]
+    n_attempts: int
+    cost: float | None
+    rate_per_s: float | None
+    seconds_left: int | None
+    waiting_until: dt.datetime | None
+
+    @property
+    def n_rows(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def n_open(self) -> int:
+        return sum(self.counts.get(state, 0) for state in UNSETTLED_STATES)
+
+    @property
+    def n_settled(self) -> int:
+        return self.n_rows - self.n_open
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of `pass_status --json`."""
+        return {
+            "pass": self.judge_pass.public_id,
+            "state": self.judge_pass.state,
+            "reason": self.judge_pass.pause_reason,
+            "counts": self.counts,
+            "n_attempts": self.n_attempts,
+            "cost": self.cost,
+            "rate_per_s": self.rate_per_s,
+            "seconds_left": self.seconds_left,
+        }
+
+
+def measure_progress(judge_pass: JudgePass) -> PassProgress:
+    """Count a pass's rows and attempts. Five queries at most.
+
+    `cost` is None when a price is unknown; a call whose outcome is unknown counts at its worst case.
+    """
+    rows = Verdict.objects.filter(judge_pass=judge_pass)
+    counts = dict(rows.order_by("state").values_list("state").annotate(n=Count("pk")))
+    n_open = sum(counts.get(state, 0) for state in UNSETTLED_STATES)
+    rate = None
+    if judge_pass.state == PassState.RUNNING:
+        since = timezone.now() - dt.timedelta(seconds=RATE_WINDOW_S)
+        span = RATE_WINDOW_S
+        if judge_pass.started_at is not None and judge_pass.started_at > since:
+            span = max((timezone.now() - judge_pass.started_at).total_seconds(), 1.0)
+        rate = rows.filter(settled_at__gte=since).exclude(state="SKIPPED").count() / span
+    has_prices = judge_pass.configuration.get("worst_call_micros") is not None
+    return PassProgress(
+        judge_pass=judge_pass,
+        counts=counts,
+        n_attempts=VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).count(),
+        cost=judge_pass.cost_settled_micros / MICROS if has_prices else None,
+        rate_per_s=rate,
+        seconds_left=round(n_open / rate) if rate else None,
+        waiting_until=_waiting_until(judge_pass) if judge_pass.state == PassState.RUNNING else None,
+    )
+
+
+def _waiting_until(judge_pass: JudgePass) -> dt.datetime | None:
+    names = {judge["endpoint"] for judge in judge_pass.configuration.get("judges", {}).values()}
+    waits = EndpointGate.objects.filter(name__in=names, not_before__gt=timezone.now())
+    return waits.order_by("not_before").values_list("not_before", flat=True).first()

@@ -1,0 +1,163 @@
+"""From a claimed row to the request that is sent: texts, exemplars, rubric, learned capabilities."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.models import Response
+from judging.llm.calls import CallRequest, Capabilities
+from judging.llm.endpoints import Endpoint, EndpointModel
+from judging.llm.exemplars import Choice, ChosenExemplar, ExemplarLeak, PoolItem, QueryItem, assert_no_leak
+from judging.llm.fences import draw_tag
+from judging.llm.retrying import History, RetryPolicy
+from judging.llm.rubric import Exemplar, Rubric, build_messages, parse_rubric, untrusted_text
+from judging.models import Judge, JudgePass
+from judging.passes.retrieval import hash_case
+from judging.verdicts.claiming import Claimed
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request ready to be sent, and what is needed to read its reply."""
+
+    claimed: Claimed
+    request: CallRequest
+    model: EndpointModel
+    rubric: Rubric
+    item_text: str
+    history: History
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A row whose exemplars include the case itself. It is never sent."""
+
+    claimed: Claimed
+    detail: str
+
+
+@dataclass
+class RequestBuilder:
+    """Builds requests for one endpoint; passes, rubrics and judges are read once and kept."""
+
+    endpoint: Endpoint
+    policy: RetryPolicy
+    _passes: dict[int, tuple[JudgePass, Rubric]] = field(default_factory=dict)
+    _judges: dict[int, Judge] = field(default_factory=dict)
+
+    def build(self, rows: Sequence[Claimed]) -> list[Prepared | Leak]:
+        """Read the texts of the claimed rows and build their requests. Two queries once all is known."""
+        wanted = {row.response_id for row in rows}
+        for row in rows:
+            wanted |= {int(exemplar["response"]) for exemplar in row.exemplars or ()}  # type: ignore[call-overload]
+        responses = Response.objects.filter(pk__in=wanted).select_related("prompt").in_bulk()
+        return [self._build_one(row, responses) for row in rows]
+
+    def learn(self, judge_id: int, rejected_parameter: str) -> None:
+        """Remember that a judge's model refuses a parameter; stored with the judge."""
+        judge = Judge.objects.get(pk=judge_id)
+        capabilities = _capabilities_of(judge).without(rejected_parameter)
+        judge.capabilities = {
+            "temperature": capabilities.temperature,
+            "structured": capabilities.structured,
+            "token_parameter": capabilities.token_parameter,
+        }
+        judge.save(update_fields=["capabilities"])
+        self._judges[judge_id] = judge
+
+    def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak:
+        judge_pass, rubric = self._pass(row.judge_pass_id)
+        judge = self._judge(row.judge_id)
+        response = responses[row.response_id]
+        try:
+            _check_leak(row, response, responses, exclusion=judge_pass.configuration["exclusion"])
+        except ExemplarLeak as leak:
+            return Leak(claimed=row, detail=str(leak))
+        texts: dict[str, Any] = {
+            "prompt": response.prompt.text,
+            "response": response.text,
+            "risk_category": response.prompt.risk_category,
+            "exemplars": [_show(exemplar, responses) for exemplar in row.exemplars or ()],
+        }
+        item_text = untrusted_text(**texts)
+        history = History.from_dict(row.counters)
+        parameters = judge_pass.configuration["parameters"]
+        request = CallRequest(
+            model=judge_pass.configuration["judges"][judge.slug]["model_id"],
+            messages=build_messages(rubric, **texts, tag=draw_tag(item_text), is_repair=history.is_repair),
+            max_tokens=history.max_tokens(parameters["max_tokens"], self.policy),
+            temperature=float(parameters["temperature"]),
+            capabilities=_capabilities_of(judge),
+        )
+        return Prepared(
+            claimed=row,
+            request=request,
+            model=self.endpoint.model(judge.slug),
+            rubric=rubric,
+            item_text=item_text,
+            history=history,
+        )
+
+    def _pass(self, pass_id: int) -> tuple[JudgePass, Rubric]:
+        if pass_id not in self._passes:
+            judge_pass = JudgePass.objects.select_related("rubric").get(pk=pass_id)
+            if judge_pass.rubric is None:
+                raise ValueError(f"The pass {judge_pass.public_id} has rows to judge and no rubric.")
+            self._passes[pass_id] = (judge_pass, parse_rubric(judge_pass.rubric.text))
+        return self._passes[pass_id]
+
+    def _judge(self, judge_id: int) -> Judge:
+        if judge_id not in self._judges:
+            self._judges[judge_id] = Judge.objects.get(pk=judge_id)
+        return self._judges[judge_id]
+
+
+def _capabilities_of(judge: Judge) -> Capabilities:
+    return Capabilities(**judge.capabilities)
+
+
+def _show(exemplar: Mapping[str, Any], responses: Mapping[int, Response]) -> Exemplar:
+    shown = responses[exemplar["response"]]
+    return Exemplar(
+        prompt=shown.prompt.text,
+        response=shown.text,
+        verdict="Unacceptable" if exemplar["unacceptable"] else "Acceptable",
+    )
+
+
+def _check_leak(
+    row: Claimed, response: Response, responses: Mapping[int, Response], *, exclusion: str | None
+) -> None:
+    if not row.exemplars:
+        return
+    exemplars: list[Any] = row.exemplars
+    pool = {
+        exemplar["response"]: PoolItem(
+            response_id=exemplar["response"],
+            case_uid=responses[exemplar["response"]].prompt.case_uid,
+            text_hash=_hash_of(responses[exemplar["response"]]),
+            unacceptable=exemplar["unacceptable"],
+        )
+        for exemplar in exemplars
+    }
+    assert_no_leak(
+        QueryItem(response_id=response.pk, case_uid=response.prompt.case_uid, text_hash=_hash_of(response)),
+        Choice(
+            exemplars=tuple(
+                ChosenExemplar(
+                    response_id=exemplar["response"],
+                    similarity=exemplar["similarity"],
+                    unacceptable=exemplar["unacceptable"],
+                )
+                for exemplar in exemplars
+            ),
+            n_acceptable=sum(not exemplar["unacceptable"] for exemplar in exemplars),
+            n_unacceptable=sum(exemplar["unacceptable"] for exemplar in exemplars),
+        ),
+        pool=pool,
+        exclusion="response" if exclusion == "response" else "case",
+    )
+
+
+def _hash_of(response: Response) -> str:
+    return hash_case(prompt=response.prompt.text, response=response.text)
