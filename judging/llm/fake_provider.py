@@ -9,7 +9,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,9 @@ def run(settings: FakeProviderSettings, *, port: int, on_ready: Callable[[str], 
     """
     with _listen(port) as listener:
         on_ready(_base_url(listener))
-        _make_server(settings).run(sockets=[listener])
+        # uvicorn shuts down in order on Ctrl-C and then raises it again.
+        with suppress(KeyboardInterrupt):
+            _make_server(settings).run(sockets=[listener])
 
 
 @contextmanager

@@ -50,9 +50,14 @@ def find_fenced(message: str) -> list[Fenced]:
     first = _OPENING.search(message)
     if first is None:
         return []
-    tag = re.escape(first["tag"])
-    pattern = re.compile(
-        rf"^<<<(?P<kind>[A-Z]{{1,16}}) {tag}>>>\n(?P<text>.*?)\n<<<END (?P=kind) {tag}>>>$",
-        re.MULTILINE | re.DOTALL,
-    )
-    return [Fenced(match["kind"], match["text"]) for match in pattern.finditer(message)]
+    tag = first["tag"]
+    opening = re.compile(rf"^<<<(?P<kind>[A-Z]{{1,16}}) {tag}>>>\n", re.MULTILINE)
+    found: list[Fenced] = []
+    match = opening.search(message, first.start())
+    while match is not None:
+        end = message.find(f"\n<<<END {match['kind']} {tag}>>>", match.end() - 1)
+        if end < 0:
+            break
+        found.append(Fenced(match["kind"], message[match.end() : end]))
+        match = opening.search(message, end + 1)
+    return found

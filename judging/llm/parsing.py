@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judging.llm.calls import CallKind, CallOutcome
-from judging.llm.score_lines import Mention, find_mentions, find_planted, normalise, skeleton
+from judging.llm.score_lines import Mention, find_mentions, find_planted, may_plant, normalise, skeleton
 from judging.llm.verdict_words import find_planted_verdicts, find_verdicts
 
 PARSER_VERSION = "1"
@@ -83,7 +83,7 @@ def parse_reply(
     if scale == "binary":
         return _settle_words(find_verdicts(reply), quoted=find_planted_verdicts(item), reply=reply)
     mentions = find_mentions(reply, json_only=mode == "structured")
-    own = _drop_quotations(mentions, item=skeleton(item))
+    own = _drop_quotations(mentions, item=skeleton(item)) if may_plant(item) else mentions
     policy = _settle([m for m in own if m.label != "jailbreak"])
     if policy.detail == "no_score_line":
         if any(m.label != "jailbreak" for m in mentions):

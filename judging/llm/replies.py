@@ -99,7 +99,7 @@ def read_failure(
     names = (_identifier(error.get(key)) for key in ("code", "type", "status"))
     code = next((name for name in names if name is not None), None)
     return CallOutcome(
-        kind=_kind_of(status),
+        kind="auth" if _is_key_refused(error) else _kind_of(status),
         http_status=status,
         retry_after_s=parse_retry_after(headers.get("retry-after"), now=now),
         rejected_parameter=_rejected_parameter(error, request) if status == 400 else None,
@@ -137,6 +137,12 @@ def _kind_of(status: int) -> CallKind:
     if status == 409 or status >= 500:
         return "server"
     return "bad_request"
+
+
+def _is_key_refused(error: Mapping[str, Any]) -> bool:
+    """A dead key or an empty account that comes under another status: Google's 400, OpenAI's 429."""
+    message = str(error.get("message"))[:500].casefold()
+    return error.get("code") == "insufficient_quota" or "api key not valid" in message
 
 
 def _rejected_parameter(error: Mapping[str, Any], request: CallRequest) -> str | None:

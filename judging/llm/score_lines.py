@@ -50,7 +50,16 @@ class Mention:
 
 def normalise(text: str) -> str:
     """The text with compatibility forms (full-width colon, no-break space) and invisible marks resolved."""
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+
+
+def may_plant(item: str) -> bool:
+    """Whether a normalised text holds a word without which it cannot state a score.
+
+    Nearly every judged text is settled by this, at a small part of the cost of the search.
+    """
+    lowered = item.lower()
+    return any(word in lowered for word in ("compliance", "susceptibility", "score"))
 
 
 def skeleton(text: str) -> str:

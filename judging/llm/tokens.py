@@ -1,5 +1,7 @@
 """Token counts before a call is made. After it, the provider's own `usage` is the truth."""
 
+from collections.abc import Mapping, Sequence
+
 CHARACTERS_PER_TOKEN = 4
 MESSAGE_OVERHEAD_TOKENS = 4
 
@@ -13,6 +15,6 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def estimate_message_tokens(messages: list[dict[str, str]]) -> int:
+def estimate_message_tokens(messages: Sequence[Mapping[str, str]]) -> int:
     """Rough number of input tokens of a chat request, with a few tokens of framing per message."""
     return sum(MESSAGE_OVERHEAD_TOKENS + estimate_tokens(message["content"]) for message in messages)

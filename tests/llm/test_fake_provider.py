@@ -1,9 +1,11 @@
 import json
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from django.core.management.base import CommandError
 from sklearn.metrics import cohen_kappa_score
 
 from judging.llm.fake_provider import FakeProviderSettings, running
@@ -11,6 +13,7 @@ from judging.llm.parsing import parse_reply
 from judging.llm.rubric import Exemplar, build_messages, load_bundled_rubric, parse_rubric
 from judging.llm.simulated_replies import Fault, FaultRates, answer_item, find_item
 from judging.llm.simulated_scores import hash_item, hash_text, simulate_scores
+from judging.management.commands.fake_provider import Command, read_truth
 
 JUDGES = ("gemini-3.1-pro-preview", "gpt-5.4", "claude-opus-4-6")
 LIKERT = parse_rubric(load_bundled_rubric("likert-v1"))
@@ -142,9 +145,7 @@ def test_stats_count_calls_answers_and_duplicates() -> None:
     with running(FakeProviderSettings()) as base_url:
         first = post(base_url, "/chat/completions", body)
         second = post(base_url, "/chat/completions", body)
-        post(
-            base_url, "/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "Hello"}]}
-        )
+        post(base_url, "/chat/completions", other)
         counts = get(base_url.removesuffix("/v1") + "/stats")
 
     assert first == second
@@ -180,12 +181,26 @@ def test_embeddings_and_models_are_served() -> None:
 
 
 def test_every_fault_is_an_option_of_the_command() -> None:
-    from judging.management.commands.fake_provider import Command
-
     parser = Command().create_parser("manage.py", "fake_provider")
     options = vars(parser.parse_args([]))
 
     assert all(options[fault] == 0.0 for fault in get_args(Fault))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"ab": 6}', '{"ab": "3"}', '{"ab": true}', '{"ab": 1.0}'])
+def test_a_truth_file_that_cannot_be_used_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "truth.json"
+    path.write_text(text, "utf-8")
+
+    with pytest.raises(CommandError, match="truth file"):
+        read_truth(path)
+
+
+def test_a_truth_file_gives_severities_by_digest(tmp_path: Path) -> None:
+    path = tmp_path / "truth.json"
+    path.write_text(json.dumps({hash_text("Yes."): 5}), "utf-8")
+
+    assert read_truth(path)[hash_text("Yes.")] == 5
 
 
 def test_two_providers_do_not_share_counts() -> None:

@@ -133,6 +133,25 @@ def test_only_a_parameter_that_was_sent_is_named(error: object, parameter: str |
     assert failure(400, error).rejected_parameter == parameter
 
 
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (
+            400,
+            {
+                "code": 400,
+                "status": "INVALID_ARGUMENT",
+                "message": "API key not valid. Please pass a valid one.",
+            },
+        ),
+        (429, {"code": "insufficient_quota", "message": "You exceeded your current quota."}),
+    ],
+    ids=["google", "openai"],
+)
+def test_a_refused_key_under_another_status_is_auth(status: int, error: object) -> None:
+    assert failure(status, error).kind == "auth"
+
+
 def test_a_parameter_in_another_refusal_is_not_named() -> None:
     assert failure(422, {"param": "temperature"}).rejected_parameter is None
 
