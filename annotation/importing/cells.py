@@ -12,6 +12,7 @@ from annotation.importing.tables import Row
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}\Z")
 WHOLE_NUMBER_AS_DECIMAL = re.compile(r"([0-9]{1,9})\.0+\Z")
 MAX_KEY_LENGTH = 200
+MAX_WORD_LENGTH = 100
 RATING_WORDS: Mapping[str, Rating] = {
     "yes": Rating.ACCEPTABLE,
     "acceptable": Rating.ACCEPTABLE,
@@ -27,43 +28,53 @@ def hash_text(text: str) -> str:
 
 
 class RowCells:
-    """The cells of one row; `notes` collects each spelling that was read as another."""
+    """The cells of one row.
 
-    def __init__(self, row: Row) -> None:
+    `notes` collects each spelling that was read as another value's; `remarks` whatever else the
+    preview should count. Both are dropped when the row is refused.
+    """
+
+    def __init__(self, row: Row, *, place: str) -> None:
         self.row = row
+        self.place = place
         self.notes: list[str] = []
+        self.remarks: list[str] = []
 
     @property
     def line(self) -> int:
         return self.row.line
 
+    def has(self, column: str) -> bool:
+        """Whether the file has the column at all."""
+        return column in self.row.cells
+
     def text(self, column: str) -> str:
         """The exact cell, nothing trimmed."""
         return self.row.get(column)
 
-    def key(self, column: str) -> str:
+    def key(self, column: str, *, max_length: int = MAX_KEY_LENGTH) -> str:
         """A name or id: opaque text, only trimmed.
 
         Raises:
-            RowRefused: blank, or over 200 characters.
+            RowRefused: blank or too long.
         """
-        value = self.optional_key(column)
+        value = self.optional_key(column, max_length=max_length)
         if value is None:
             raise RowRefused(
                 "blank_key", f"The cell {column} is blank; expected a value. Fill it in.", column=column
             )
         return value
 
-    def optional_key(self, column: str) -> str | None:
+    def optional_key(self, column: str, *, max_length: int = MAX_KEY_LENGTH) -> str | None:
         """As `key`, with None for a blank cell or an absent column."""
         given = self.row.get(column)
         value = given.strip()
         if value != given and value:
             self.notes.append(f"space around {column} was trimmed")
-        if len(value) > MAX_KEY_LENGTH:
+        if len(value) > max_length:
             raise RowRefused(
                 "key_too_long",
-                f"The cell {column} has {len(value)} characters; the limit is {MAX_KEY_LENGTH}. "
+                f"The cell {column} has {len(value)} characters; the limit is {max_length}. "
                 "Check that the columns are in order.",
                 column=column,
             )
@@ -85,17 +96,21 @@ class RowCells:
             return int(match[1])
         raise RowRefused(
             "not_a_whole_number",
-            f"The cell {column} is {given[:40]!r}; expected a whole number from 0 in the digits 0-9.",
+            f"The cell {column} is {given[:40]!r}; expected a whole number from 0 in the digits 0-9. "
+            "Correct the cell.",
             column=column,
         )
 
     def rollout(self) -> int:
-        """The rollout; a blank cell is refused (an absent column is the caller's affair)."""
+        """The rollout: 0 for every row of a file without the column, but a blank cell is refused."""
+        if not self.has("rollout"):
+            self.remarks.append("the file has no column rollout: the row is rollout 0")
+            return 0
         value = self.whole_number("rollout")
         if value is None:
             raise RowRefused(
                 "blank_rollout",
-                "The cell rollout is blank; expected a whole number from 0.",
+                "The cell rollout is blank; expected a whole number from 0. Fill it in.",
                 column="rollout",
             )
         return value
@@ -107,12 +122,12 @@ class RowCells:
         if rating is None:
             raise RowRefused(
                 "bad_rating",
-                f"The cell human_rating is {given[:40]!r}; expected Yes (= Acceptable) or No (= Unacceptable). "
-                "Correct the cell; 0, 1, true and the like do not say which is meant.",
+                f"The cell human_rating is {given[:40]!r}; expected Yes (= Acceptable) or No "
+                "(= Unacceptable). Correct the cell; 0, 1, true and the like do not say which is meant.",
                 column="human_rating",
             )
         if given not in CANONICAL_RATINGS:
-            self.notes.append(f"human_rating {given!r} was read as {rating.label}")
+            self.notes.append(f"human_rating {given[:40]!r} was read as {rating.label}")
         return rating
 
     def severity(self) -> int | None:
@@ -128,13 +143,9 @@ class RowCells:
 
     def annotator_type(self) -> tuple[AnnotatorType, str | None]:
         """The type and the raw word; any unknown word is OTHER with the word kept."""
-        raw = self.row.get("annotator_type").strip()
-        if len(raw) > 100:
-            raise RowRefused(
-                "key_too_long",
-                f"The cell annotator_type has {len(raw)} characters; the limit is 100.",
-                column="annotator_type",
-            )
-        code = raw.upper()
-        known = AnnotatorType(code) if code in AnnotatorType.values else AnnotatorType.OTHER
-        return known, raw or None
+        raw = self.optional_key("annotator_type", max_length=MAX_WORD_LENGTH)
+        code = (raw or "").upper()
+        if code in AnnotatorType.values:
+            return AnnotatorType(code), raw
+        self.remarks.append("annotator_type is none of the known types: it counts as other, its word is kept")
+        return AnnotatorType.OTHER, raw

@@ -1,42 +1,31 @@
-"""A delimited text file as rows of exact text.
+"""A delimited text file as rows of exact text, read as a stream.
 
-Every cell stays text, byte for byte; only the header is trimmed and folded. What cannot be read
-without a guess is refused with its place.
+Every cell stays text, character for character; only the header is trimmed and folded. What cannot
+be read without a guess is refused with its place.
 """
 
 import csv
-import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import islice
 
-from annotation.importing.outcome import FileOutcome
+from annotation.importing.outcome import FileOutcome, FileRefused
+from annotation.importing.text_files import MAX_FILE_BYTES, TextFile, check_text, lines_of
 
-MAX_FILE_BYTES = 512 * 1024 * 1024
+__all__ = ["MAX_CELL_BYTES", "MAX_FILE_BYTES", "Row", "Table", "open_table"]
+
 MAX_CELL_BYTES = 1_000_000
-DELIMITERS = (",", ";", "\t")
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
-# NUL, lone surrogates and the two non-characters: PostgreSQL or XML cannot hold them.
+# NUL, lone surrogates and two non-characters: PostgreSQL, UTF-8 or XML cannot hold them.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")
-SEPARATOR_LINE = re.compile(r"sep=(?P<delimiter>[,;\t])\r?\n?\Z", re.IGNORECASE)
+SEPARATOR_LINE = re.compile(r"sep=(?P<delimiter>[^\r\n])[\r\n]*\Z", re.IGNORECASE)
 
-# The csv module stops at 131,072 characters a cell unless told otherwise; our own limit is checked
-# per cell below, so that a long cell is a problem of its row and not of the file.
-csv.field_size_limit(2**31 - 1)
-
-
-class FileRefused(Exception):
-    """The whole file cannot be read; the message says where, what was expected and the way out."""
-
-    def __init__(
-        self, code: str, message: str, *, line: int | None = None, column: str | None = None
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.line = line
-        self.column = column
+# The csv module stops at 131,072 characters a cell unless told otherwise. Our own limit is checked
+# below, so that a long cell is a problem of its row; this one bounds what a quote that is never
+# closed can take into memory.
+csv.field_size_limit(16 * 1024 * 1024)
 
 
 @dataclass(frozen=True)
@@ -53,31 +42,38 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A file whose header is known and whose rows are still to be read."""
+    """A file whose header is known and whose rows are still to be read.
 
+    `notes` says what was folded or detected.
+    """
+
+    file: TextFile
     columns: tuple[str, ...]
     delimiter: str
-    text: str
-    first_line: int
+    n_lines_skipped: int
+    header_line: int
+    notes: tuple[str, ...]
 
     def rows(self, outcome: FileOutcome) -> Iterator[Row]:
         """Yield the readable rows in file order; the others become problems of `outcome`.
 
         Blank lines are no rows. `outcome.rows` counts the rest, readable or not.
+
+        Raises:
+            FileRefused: from here on the file cannot be told apart into rows.
         """
-        records = _records(self.text, delimiter=self.delimiter, first_line=self.first_line)
-        next(records)  # the header
-        for line, cells in records:
-            if not cells:
+        for line, cells in _records(self.file, delimiter=self.delimiter, n_skipped=self.n_lines_skipped):
+            if line <= self.header_line:
                 continue
             outcome.rows += 1
             if len(cells) != len(self.columns):
-                outcome.refuse(
+                outcome.refuse_row(
                     line=line,
                     column=None,
                     code="wrong_number_of_fields",
-                    message=f"The row has {len(cells)} fields; the header has {len(self.columns)}. "
-                    "Quote cells that hold the delimiter or a line end.",
+                    message=f"The row that begins on line {line} has {len(cells)} fields; the header has "
+                    f"{len(self.columns)}. Quote cells that hold a {DELIMITER_NAMES[self.delimiter]} or a "
+                    "line end.",
                 )
                 continue
             row = Row(line=line, cells=dict(zip(self.columns, cells, strict=True)))
@@ -85,120 +81,121 @@ class Table:
                 yield row
 
 
-def open_table(path: Path, *, required: Sequence[str], encoding: str = "utf-8") -> tuple[Table, list[str]]:
-    """Read the header of `path`.
+def open_table(file: TextFile, *, known: Sequence[str], required: Sequence[str] = ()) -> Table:
+    """Check the bytes of `file` and read its header.
 
     Args:
-        path: the file.
-        required: column names that must be there.
-        encoding: how the bytes are to be read; never guessed.
-
-    Returns:
-        The table, and notes about what was folded or detected.
+        file: the file.
+        known: folded names of columns that may be there; they tell which delimiter is meant.
+        required: those that must be there.
 
     Raises:
-        FileRefused: no text, wrong encoding, no such columns, or columns twice.
+        FileRefused: no text, another encoding, no rows, columns missing, twice or unnamed.
     """
-    text = _decode(path, encoding=encoding)
-    notes: list[str] = []
-    first_line, explicit = 1, None
-    head = text[: text.find("\n") + 1] or text
-    if match := SEPARATOR_LINE.match(head):
-        explicit, first_line, text = match["delimiter"], 2, text[len(head) :]
-    if not text.strip():
+    check_text(file)
+    separator = _named_separator(file)
+    n_skipped = 0 if separator is None else 1
+    headers: dict[str, tuple[int, list[str]]] = {}
+    refusal: FileRefused | None = None
+    for delimiter in DELIMITER_NAMES if separator is None else (separator,):
+        try:
+            with closing(_records(file, delimiter=delimiter, n_skipped=n_skipped)) as records:
+                headers[delimiter] = next(records, (1, []))
+        except FileRefused as error:
+            # Quoted names look like bad quoting to the wrong delimiter.
+            refusal = refusal or error
+    if not headers and refusal is not None:
+        raise refusal
+    delimiter = max(headers, key=lambda candidate: _n_known(headers[candidate][1], known))
+    line, header = headers[delimiter]
+    if not header:
         raise FileRefused("no_rows", "The file has no rows. Nothing was read from it.")
-    headers = {
-        delimiter: next(iter(_records(text, delimiter=delimiter, first_line=first_line)))[1]
-        for delimiter in ((explicit,) if explicit else DELIMITERS)
-    }
-    delimiter = max(headers, key=lambda candidate: _n_known(headers[candidate], required))
-    columns = _read_header(headers[delimiter], required=required, notes=notes, line=first_line)
+    columns = _read_header(header, required=required, line=line)
+    notes = [
+        f"header {given!r} was read as {column!r}"
+        for given, column in zip(header, columns, strict=True)
+        if given != column
+    ]
     if delimiter != ",":
         notes.append(f"fields are separated by {DELIMITER_NAMES[delimiter]}s")
-    return Table(columns=columns, delimiter=delimiter, text=text, first_line=first_line), notes
+    return Table(
+        file=file,
+        columns=columns,
+        delimiter=delimiter,
+        n_lines_skipped=n_skipped,
+        header_line=line,
+        notes=tuple(notes),
+    )
 
 
-def read_columns(path: Path, *, encoding: str = "utf-8") -> tuple[str, ...]:
-    """Folded column names of `path`, to tell which kind of file it is.
-
-    Raises:
-        FileRefused: as `open_table`.
-    """
-    table, _ = open_table(path, required=(), encoding=encoding)
-    return table.columns
-
-
-def _decode(path: Path, *, encoding: str) -> str:
-    size = path.stat().st_size
-    if size > MAX_FILE_BYTES:
+def _named_separator(file: TextFile) -> str | None:
+    """The delimiter that a first line such as `sep=;` names."""
+    with closing(lines_of(file)) as lines:
+        match = SEPARATOR_LINE.match(next(lines))
+    if match is None:
+        return None
+    if match["delimiter"] not in DELIMITER_NAMES:
         raise FileRefused(
-            "file_too_large",
-            f"The file has {size:,} bytes; the limit is {MAX_FILE_BYTES:,}. Split it by rows and import the parts.",
+            "unknown_separator",
+            f"The first line names {match['delimiter']!r} as separator; expected a comma, semicolon or tab. "
+            "Save the file with one of these.",
+            line=1,
         )
-    data = path.read_bytes()
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and not encoding.lower().startswith("utf-16"):
-        raise FileRefused(
-            "encoding",
-            "The file begins with a UTF-16 mark; expected UTF-8. Save it as UTF-8, or name --encoding utf-16.",
-        )
-    if data.startswith(b"PK\x03\x04") or data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise FileRefused(
-            "not_text",
-            "The file is a spreadsheet or archive, not delimited text. Save the sheet as CSV (UTF-8).",
-        )
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FileRefused(
-            "encoding",
-            f"Byte {error.start} (line {line}) is 0x{data[error.start]:02x}, which is not {encoding}. "
-            "Save the file as UTF-8, or name its encoding, for example --encoding cp1252.",
+    return match["delimiter"]
+
+
+def _records(
+    file: TextFile, *, delimiter: str, n_skipped: int
+) -> Generator[tuple[int, list[str]], None, None]:
+    """(line a record begins on, its cells) after the first `n_skipped` lines, without blank lines."""
+    with closing(lines_of(file)) as lines:
+        reader = csv.reader(islice(lines, n_skipped, None), delimiter=delimiter, strict=True)
+        while True:
+            line = n_skipped + reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise _bad_record(error, line=line) from error
+            if cells:
+                yield line, cells
+
+
+def _bad_record(error: csv.Error, *, line: int) -> FileRefused:
+    if "field limit" in str(error):
+        return FileRefused(
+            "cell_too_large",
+            f"A cell of the row that begins on line {line} does not end within {csv.field_size_limit():,} "
+            f"characters. Close its quotes; the limit is {MAX_CELL_BYTES:,} bytes a cell.",
             line=line,
-        ) from error
-    except LookupError as error:
-        raise FileRefused(
-            "encoding", f"{encoding!r} is no known encoding; expected a name such as utf-8 or cp1252."
-        ) from error
-    return text.removeprefix("\ufeff")
-
-
-def _records(text: str, *, delimiter: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
-    # newline="" splits at CR, LF and CRLF but changes none of them inside a quoted cell.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = first_line
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise FileRefused(
-                "bad_quoting",
-                f"The row that begins on line {line} cannot be read ({error}): a quoted cell is not closed, or "
-                "text follows its closing quote. Double the quotes inside quoted cells.",
-                line=line,
-            ) from error
-        yield line, cells
-        line = first_line + reader.line_num
+        )
+    return FileRefused(
+        "bad_quoting",
+        f"The row that begins on line {line} cannot be read ({error}): a quoted cell is not closed, or text "
+        "follows its closing quote. Double the quotes inside quoted cells.",
+        line=line,
+    )
 
 
 def _fold(name: str) -> str:
     return name.strip().casefold().replace(" ", "_")
 
 
-def _n_known(header: Sequence[str], required: Sequence[str]) -> tuple[int, int]:
-    names = {_fold(name) for name in header}
-    return len(names.intersection(required)), len(header)
+def _n_known(header: Sequence[str], known: Sequence[str]) -> tuple[int, int]:
+    return len({_fold(name) for name in header}.intersection(known)), len(header)
 
 
-def _read_header(
-    header: Sequence[str], *, required: Sequence[str], notes: list[str], line: int
-) -> tuple[str, ...]:
+def _read_header(header: Sequence[str], *, required: Sequence[str], line: int) -> tuple[str, ...]:
     columns = tuple(_fold(name) for name in header)
-    for given, column in zip(header, columns, strict=True):
-        if given != column:
-            notes.append(f"header {given!r} was read as {column!r}")
+    for column in columns:
+        if found := UNSTORABLE.search(column):
+            raise FileRefused(
+                "unstorable_character",
+                f"A column name holds U+{ord(found[0]):04X}, which no name may hold. Save the file as UTF-8 "
+                "text, or name its encoding, for example --encoding utf-16-le.",
+                line=line,
+            )
         if not column:
             raise FileRefused(
                 "unnamed_column", "A column has no name in the header. Name it or delete it.", line=line
@@ -215,7 +212,8 @@ def _read_header(
     if missing:
         raise FileRefused(
             "missing_column",
-            f"Missing column {', '.join(missing)}. Found: {', '.join(columns)[:300]}. Expected: {', '.join(required)}.",
+            f"Missing column {', '.join(missing)}. Found: {', '.join(columns)[:300]}. "
+            f"Expected: {', '.join(required)}. Add the column, or correct its name.",
             line=line,
             column=missing[0],
         )
@@ -225,20 +223,20 @@ def _read_header(
 def _refuse_unstorable(row: Row, outcome: FileOutcome) -> bool:
     for column, cell in row.cells.items():
         if found := UNSTORABLE.search(cell):
-            outcome.refuse(
+            outcome.refuse_row(
                 line=row.line,
                 column=column,
                 code="unstorable_character",
-                message=f"The cell holds U+{ord(found[0]):04X} at position {found.start() + 1}, which cannot be "
-                "stored. Remove it from the cell.",
+                message=f"The cell {column} holds U+{ord(found[0]):04X} at position {found.start() + 1}, "
+                "which cannot be stored. Remove it from the cell.",
             )
             return True
         if len(cell) * 4 > MAX_CELL_BYTES and (size := len(cell.encode())) > MAX_CELL_BYTES:
-            outcome.refuse(
+            outcome.refuse_row(
                 line=row.line,
                 column=column,
                 code="cell_too_large",
-                message=f"The cell has {size:,} bytes; the limit is {MAX_CELL_BYTES:,}. Shorten it.",
+                message=f"The cell {column} has {size:,} bytes; the limit is {MAX_CELL_BYTES:,}. Shorten it.",
             )
             return True
     return False

@@ -2,15 +2,15 @@
 
 from annotation.campaigns import imported_campaign
 from annotation.importing.content import Content
-from annotation.importing.planning import LabelPlan
+from annotation.importing.labels import LabelPlan
 from annotation.labelling import ImportedLabel, import_labels
-from annotation.models import Annotator, Prompt, Response, TargetModel
+from annotation.models import Account, Annotator, Prompt, Response, TargetModel
 
 BATCH_SIZE = 500
 
 
 def write_content(content: Content) -> None:
-    """Store the planned prompts, models and responses; they get their ids here.
+    """Store the planned prompts, models and responses, which get their ids here, and the changed ones.
 
     Raises:
         IntegrityError: another import stored one of the keys meanwhile.
@@ -18,21 +18,30 @@ def write_content(content: Content) -> None:
     Prompt.objects.bulk_create(content.new_prompts, batch_size=BATCH_SIZE)
     TargetModel.objects.bulk_create(content.new_models, batch_size=BATCH_SIZE)
     Response.objects.bulk_create(content.new_responses, batch_size=BATCH_SIZE)
+    Prompt.objects.bulk_update(content.filled_prompts, ["risk_mechanism"], batch_size=BATCH_SIZE)
+    Response.objects.bulk_update(
+        content.placed_responses, ["rollout", "state", "error"], batch_size=BATCH_SIZE
+    )
 
 
-def write_labels(content: Content, plan: LabelPlan) -> None:
-    """Store the planned labels in the benchmark's campaign `imported`, annotators first."""
+def write_labels(content: Content, plan: LabelPlan, *, actor: Account | None) -> None:
+    """Store the planned labels in the benchmark's campaign `imported`, annotators first.
+
+    An annotator with rows of several types keeps the type of the first; each label keeps its own.
+    """
     if not plan.new_labels:
         return
-    new_annotators = {
-        label.annotator_code: Annotator(
-            benchmark=content.benchmark, code=label.annotator_code, annotator_type=label.annotator_type
-        )
+    types = {
+        label.answer.annotator_code: label.answer.annotator_type
         for label in reversed(plan.new_labels)
-        if label.annotator_code is not None and label.annotator_code not in plan.annotators
+        if label.answer.annotator_code is not None and label.answer.annotator_code not in plan.annotators
     }
     created = Annotator.objects.bulk_create(
-        [new_annotators[code] for code in sorted(new_annotators)], batch_size=BATCH_SIZE
+        [
+            Annotator(benchmark=content.benchmark, code=code, annotator_type=types[code])
+            for code in sorted(types)
+        ],
+        batch_size=BATCH_SIZE,
     )
     annotators = plan.annotators | {annotator.code: annotator for annotator in created}
     import_labels(
@@ -40,13 +49,14 @@ def write_labels(content: Content, plan: LabelPlan) -> None:
         rows=[
             ImportedLabel(
                 response_id=label.response.pk,
-                annotator=annotators[label.annotator_code] if label.annotator_code is not None else None,
-                rating=label.rating,
-                rating_raw=label.rating_raw,
-                severity=label.severity,
-                annotator_type=label.annotator_type,
-                annotator_type_raw=label.annotator_type_raw,
+                annotator=annotators[label.answer.annotator_code] if label.answer.annotator_code else None,
+                rating=label.answer.rating,
+                rating_raw=label.answer.rating_raw,
+                severity=label.answer.severity,
+                annotator_type=label.answer.annotator_type,
+                annotator_type_raw=label.answer.annotator_type_raw,
             )
             for label in plan.new_labels
         ],
+        actor=actor,
     )

@@ -222,8 +222,7 @@ def _note_inconsistent(outcome: FileOutcome) -> None:
     )
     if n_inconsistent:
         outcome.note(
-            f"the severity, read at the cut {DEFAULT_CUT} as a score is, is of the other class than the rating; "
-            "both are kept",
+            f"rating and severity disagree (from {DEFAULT_CUT} on a severity reads as Unacceptable); both are kept",
             count=n_inconsistent,
         )
 

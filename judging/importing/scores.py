@@ -126,7 +126,7 @@ def plan_scores(file: TextFile, content: Content, plan: ScorePlan) -> FileOutcom
             return False
         if slug not in plan.judges and slug not in plan.new_judge_slugs:
             plan.new_judge_slugs.append(slug)
-            cells.remarks.append(f"judge {slug} is new")
+            cells.remarks.append(f"judge {slug!r} is new")
         plan.known[id(response), slug] = KnownScore(
             state=reading.state, score=reading.score, place=cells.place
         )
@@ -204,8 +204,8 @@ def _other_score(known: KnownScore, reading: ScoreReading, *, judge: str, line: 
     return RowRefused(
         "conflict",
         f"Judge {judge!r} has {_in_words(reading.state, reading.score)} for this response on line {line}, "
-        f"but {_in_words(known.state, known.score)} in {known.place or 'the pass, stored earlier'}. Correct one "
-        "of the two, or import into another pass (--pass-name).",
+        f"but {_in_words(known.state, known.score)} in {known.place or 'the pass, stored earlier'}. "
+        "Correct one of the two, or import into another pass (--pass-name).",
         column="score",
     )
 

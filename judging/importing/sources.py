@@ -83,7 +83,11 @@ def find_sources(paths: Sequence[Path], *, encoding: str) -> list[Source]:
     names = Counter(path.name for path, _ in found.values())
     sources = [
         _source_of(
-            TextFile(path=path, name=path.name if names[path.name] == 1 else str(path), encoding=encoding),
+            TextFile(
+                path=path,
+                name=_printable(path.name if names[path.name] == 1 else str(path)),
+                encoding=encoding,
+            ),
             is_named=is_named,
         )
         for path, is_named in found.values()
@@ -95,6 +99,11 @@ def find_sources(paths: Sequence[Path], *, encoding: str) -> list[Source]:
             code="no_known_file",
         )
     return sources
+
+
+def _printable(name: str) -> str:
+    """A file name as text; bytes of it that are no UTF-8 are shown as question marks."""
+    return name.encode(errors="replace").decode()
 
 
 def _source_of(file: TextFile, *, is_named: bool) -> Source:

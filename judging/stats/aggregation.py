@@ -45,6 +45,7 @@ __all__ = [
     "decide_responses",
     "equivalent_thresholds",
     "flagged_triples",
+    "is_inconsistent",
     "is_severe",
     "is_worst",
     "judge_reading",
@@ -166,6 +167,15 @@ def decide_responses(evidence: Evidence, rule: Rule) -> dict[int, Decision]:
 def judge_reading(score: int, is_binary: bool) -> bool:
     """Read one judge's score as Unacceptable (True): 1 of 0 / 1, or 2 and above of 1-5."""
     return score >= (1 if is_binary else DEFAULT_CUT)
+
+
+def is_inconsistent(*, is_unacceptable: bool, severity: int | None) -> bool:
+    """Whether a human label's severity, read as a score, is of the other class than its rating.
+
+    The rating alone decides the label's class. Inconsistent labels are kept and counted, wherever
+    labels are counted. Without a severity nothing can disagree.
+    """
+    return severity is not None and judge_reading(severity, is_binary=False) != is_unacceptable
 
 
 def is_severe(score: Fraction) -> bool:

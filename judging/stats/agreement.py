@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from judging.stats.aggregation import Rule, consensus, decide_responses, judge_reading
+from judging.stats.aggregation import Rule, consensus, decide_responses, is_inconsistent
 from judging.stats.ceiling import measure_human_ceiling
 from judging.stats.classification import Counts
 from judging.stats.intervals import DEFAULT_RESAMPLES, DEFAULT_SEED
@@ -131,7 +131,7 @@ def _rests_on(fleiss: FleissKappa, counts: Counts) -> dict[str, int | None]:
 
 
 def _count_labels(labels: Sequence[HumanLabel]) -> dict[str, int]:
-    """Count labels; inconsistent ones have a severity that reads as the other class."""
+    """Count labels."""
     verdicts = Counter(joint.verdict for joint in consensus(labels).values())
     return {
         "n": len(labels),
@@ -141,7 +141,6 @@ def _count_labels(labels: Sequence[HumanLabel]) -> dict[str, int]:
         "n_contested": verdicts[CONTESTED],
         "n_consensus": verdicts.total() - verdicts[CONTESTED],
         "n_inconsistent": sum(
-            label.severity is not None and judge_reading(label.severity, False) != label.unacceptable
-            for label in labels
+            is_inconsistent(is_unacceptable=label.unacceptable, severity=label.severity) for label in labels
         ),
     }

@@ -73,6 +73,8 @@ class Command(BaseCommand):
             self.stdout.write("Stored.")
         elif outcome.is_dry_run:
             self.stdout.write("Dry run: nothing was stored.")
+        elif any(problem.is_whole_file for problem in outcome.problems):
+            self.stdout.write("Nothing was stored. Mend the files above and import again.")
         else:
             self.stdout.write(
                 "Nothing was stored. Mend the rows above, or use --skip-bad-rows for the good ones."
