@@ -141,7 +141,7 @@ def test_only_a_parameter_that_was_sent_is_named(error: object, parameter: str |
             {
                 "code": 400,
                 "status": "INVALID_ARGUMENT",
-                "message": "API key not valid. Please pass a valid one.",
+                "message": "API key not valid. Pass a valid one.",
             },
         ),
         (429, {"code": "insufficient_quota", "message": "You exceeded your current quota."}),
