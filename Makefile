@@ -73,6 +73,6 @@ define install
 echo "Installing $(1) into $(VENV); this takes a minute or two the first time." && \
 awk '/^uv==/ { inside = 1 } inside { print } inside && !/\\$$/ { exit }' requirements-dev.txt > $(VENV)/uv.txt && \
 $(PIP) -r $(VENV)/uv.txt && \
-{ $(RUN) -m uv pip install --quiet --python $(RUN) --no-python-downloads --require-hashes -r $(1) || $(PIP) -r $(1); }
+{ $(RUN) -m uv pip install --quiet --system-certs --python $(RUN) --no-python-downloads --require-hashes -r $(1) || $(PIP) -r $(1); }
 endef
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes
