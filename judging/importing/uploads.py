@@ -190,7 +190,8 @@ def _check_size(files: Sequence[UploadedFile]) -> None:
     n_bytes = sum(file.size or 0 for file in files)
     if n_bytes > MAX_UPLOAD_BYTES:
         raise DomainError(
-            f"The files have {n_bytes:,} bytes together; the limit is {MAX_UPLOAD_BYTES:,}. Send them in parts.",
+            f"The files have {n_bytes:,} bytes together; the limit is {MAX_UPLOAD_BYTES:,}. Send them in "
+            "parts.",
             code="upload_too_large",
         )
 

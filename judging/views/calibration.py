@@ -1,0 +1,125 @@
+"""The Calibration tab: how well judges, rule and people agree."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from annotation.models import Benchmark
+from judging.views.agreement_tables import (
+    ceiling_table,
+    class_table,
+    confusion_table,
+    reliability_table,
+    scale_table,
+)
+from judging.views.answers import calibration_answer, calibration_basis, is_much_left_out, panel_pair
+from judging.views.choosing import ReportChoice, offered_choices, read_choice
+from judging.views.context import benchmark_page, show_page
+from judging.views.drawing import inline_figure
+from judging.views.wording import RULE_SOURCES, counted
+
+
+@require_safe
+@benchmark_page
+def show_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Answer, figure, tables, how computed, downloads."""
+    choice = read_choice(benchmark, request.GET)
+    report = choice.report()
+    agreement = report["agreement"]
+    pairs, panel = agreement["pairs"], panel_pair(agreement)
+    tables: dict[str, Any] = {}
+    if pairs:
+        tables = {
+            "figure": inline_figure("agreement", report, choice),
+            "classes": class_table(pairs, choice),
+            "scale": scale_table(pairs, choice) if any(pair["n_scale"] for pair in pairs) else None,
+            "confusion": confusion_table(panel, choice) if panel else None,
+            "ceiling": ceiling_table(agreement) if _has_machines(agreement) else None,
+            "reliability": reliability_table(agreement),
+        }
+    return show_page(
+        request,
+        "judging/calibration.html",
+        benchmark=benchmark,
+        tab="calibration",
+        answer=calibration_answer(report),
+        basis=calibration_basis(report, choice) if agreement["labels"]["n"] else None,
+        report=report,
+        rule_source=RULE_SOURCES.get(report["rule_source"] or ""),
+        offered=offered_choices(choice, report),
+        left_out=_much_left_out(panel),
+        how=_how_computed(report, choice),
+        exports_url=choice.address("exports"),
+        **tables,
+    )
+
+
+def _has_machines(agreement: Mapping[str, Any]) -> bool:
+    ceiling = agreement["human_ceiling"]
+    return bool(ceiling["rules"] or ceiling["judges"])
+
+
+def _much_left_out(panel: Mapping[str, Any] | None) -> dict[str, int] | None:
+    """The notice when the rule has no verdict for more than 2 % of the labelled responses."""
+    if panel is None:
+        return None
+    n_all = panel["n"] + panel["n_missing"]
+    if not is_much_left_out(panel["n_missing"], n_all):
+        return None
+    return {"n": panel["n_missing"], "n_all": n_all}
+
+
+def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, Any]:
+    agreement = report["agreement"]
+    labels, ceiling, panel = agreement["labels"], agreement["human_ceiling"], panel_pair(agreement)
+    judged = f"{report['pass_name']} ({report['pass']})" if report["pass"] else "none"
+    left_out = [
+        (
+            "Contested responses: as many Acceptable as Unacceptable labels; kept in α, in no consensus",
+            labels["n_contested"],
+            choice.rows(consensus="CONTESTED"),
+        ),
+        (
+            "Consensus without a verdict of the rule",
+            panel["n_missing"] if panel else 0,
+            choice.rows(pair=panel["kind"], a=panel["a"], b=panel["b"], cell="MISSING") if panel else None,
+        ),
+        ("Anonymous labels: in consensus and α, in no pair of people", labels["n_anonymous"], None),
+        (
+            "Responses not in Fleiss’ κ of the classes: another number of labels",
+            agreement["fleiss"]["binary"]["n_left_out"],
+            None,
+        ),
+        (
+            "Responses not in Fleiss’ κ of severity: another number of severities",
+            agreement["fleiss"]["severity"]["n_left_out"],
+            None,
+        ),
+    ]
+    return {
+        "paragraphs": [
+            "κ is Cohen's kappa: (observed − expected agreement) ÷ (1 − expected agreement). On the 1-5 "
+            "scale all five values count as levels even where nobody used one. Unacceptable is the "
+            "positive class; a judge's score of 2 or more reads as Unacceptable, a person's label is read "
+            "as given and never from its severity.",
+            "People's consensus is the majority of the current labels of regular items. A tie is "
+            "contested and is in no two-class comparison. Of several labels by one annotator on one "
+            "response the newest counts.",
+            f"Intervals: 95 %, percentile bootstrap that resamples prompts, {ceiling['n_resamples']:,} "
+            f"times, seed {report['seed']}. Below 20 common prompts, or when more than 5 % of the "
+            "resamples leave a figure undefined, there is none.",
+            f"{counted(labels['n_inconsistent'], 'label')} carry a severity that would read as the other "
+            "class; they count as labelled.",
+        ],
+        "facts": [
+            ("Rule", report["rule_in_words"] or "none"),
+            ("Pass", judged),
+            ("Campaigns", choice.campaign.name if choice.campaign else "all"),
+            ("Report", f"{report['digest'][:16]}, code {report['code_version']}"),
+        ],
+        "left_out": [
+            {"reason": reason, "n": n, "href": href if n else None} for reason, n, href in left_out if n
+        ],
+    }

@@ -1,0 +1,83 @@
+"""What every researcher's page shares: its benchmark, its tab, and how a refusal is shown."""
+
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any, Concatenate, ParamSpec
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from annotation.models import Benchmark
+from annotation.permissions import researcher_required
+from judging.errors import Conflict, DomainError, Gone, NotAllowed
+
+P = ParamSpec("P")
+Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
+BenchmarkPage = Callable[Concatenate[HttpRequest, Benchmark, P], HttpResponse]
+
+STATUS_OF_ERROR = (
+    (Conflict, HTTPStatus.CONFLICT),
+    (Gone, HTTPStatus.NOT_FOUND),
+    (NotAllowed, HTTPStatus.FORBIDDEN),
+    (DomainError, HTTPStatus.UNPROCESSABLE_ENTITY),
+)
+
+
+def researcher_page(view: Page[P]) -> Page[P]:
+    """Open a page to researchers and admins; a refusal of the domain becomes a page that says why."""
+
+    @researcher_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except DomainError as error:
+            return show_refusal(request, error)
+
+    return wrapped
+
+
+def benchmark_page(view: BenchmarkPage[P]) -> Callable[..., HttpResponse]:
+    """As `researcher_page`, for one benchmark: the address's slug becomes the benchmark, or 404."""
+
+    @researcher_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        benchmark = get_object_or_404(Benchmark, slug=slug)
+        try:
+            return view(request, benchmark, *args, **kwargs)
+        except DomainError as error:
+            return show_refusal(request, error, benchmark=benchmark)
+
+    return wrapped
+
+
+def show_page(
+    request: HttpRequest,
+    template: str,
+    *,
+    benchmark: Benchmark | None,
+    tab: str | None,
+    status: int = HTTPStatus.OK,
+    **context: Any,
+) -> HttpResponse:
+    """Render one page inside the researcher's frame. One query, for the list of benchmarks."""
+    frame = {"benchmark": benchmark, "benchmarks": list(Benchmark.objects.order_by("name")), "tab": tab}
+    return render(request, template, frame | context, status=status)
+
+
+def show_refusal(
+    request: HttpRequest, error: DomainError, *, benchmark: Benchmark | None = None
+) -> HttpResponse:
+    """The page of a refusal: the error's own sentence, which ends in the way out, and a way back."""
+    status = next(status for kind, status in STATUS_OF_ERROR if isinstance(error, kind))
+    return show_page(
+        request,
+        "judging/refusal.html",
+        benchmark=benchmark,
+        tab=None,
+        status=status,
+        error=error,
+        plain_address=request.path if request.method == "GET" and request.GET else None,
+    )

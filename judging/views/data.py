@@ -1,0 +1,155 @@
+"""The Data tab: what a benchmark holds and where it came from."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from annotation.choices import ResponseState
+from annotation.models import AuditEvent, Benchmark
+from annotation.templatetags import formatting
+from judging.forms import UploadForm
+from judging.views import listings
+from judging.views.choosing import ReportChoice
+from judging.views.context import benchmark_page, researcher_page, show_page
+from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
+from judging.views.wording import counted
+
+KINDS = ("prompts", "responses", "labels", "scores")
+
+
+@require_safe
+@researcher_page
+def go_home(request: HttpRequest) -> HttpResponse:
+    """To the newest benchmark's calibration, or to the page that makes the first one."""
+    newest = Benchmark.objects.order_by("-created_at", "-pk").first()
+    if newest is None:
+        return redirect("judging:new_benchmark")
+    return redirect("judging:calibration", slug=newest.slug)
+
+
+@require_safe
+@benchmark_page
+def go_to_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """The short address of a benchmark."""
+    return redirect("judging:calibration", slug=benchmark.slug)
+
+
+@require_safe
+@benchmark_page
+def show_data(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Counts by model and category, imports so far, and the form for more files."""
+    choice = ReportChoice(benchmark)
+    by_model = listings.responses_by(benchmark, "target_model__slug")
+    by_category = listings.responses_by(benchmark, "prompt__risk_category")
+    prompts = listings.prompts_by_category(benchmark)
+    return show_page(
+        request,
+        "judging/data.html",
+        benchmark=benchmark,
+        tab="data",
+        answer=_answer(prompts, by_model),
+        models=_model_table(by_model, choice) if by_model else None,
+        categories=_category_table(prompts, by_category, choice) if prompts else None,
+        imports=_import_table(list(listings.imports_of(benchmark))),
+        form=UploadForm(),
+    )
+
+
+def _answer(prompts: Mapping[str, int], by_model: Mapping[str, Counter[str]]) -> SafeString:
+    n_prompts, n_responses = sum(prompts.values()), sum(map(Counter.total, by_model.values()))
+    if not n_prompts:
+        return format_html("This benchmark holds nothing yet.")
+    if not n_responses:
+        return format_html(
+            "{} prompts in {}, and no responses yet.",
+            formatting.count(n_prompts),
+            counted(len(prompts), "category", "categories"),
+        )
+    return format_html(
+        "{} prompts in {}, and {} responses of {}.",
+        formatting.count(n_prompts),
+        counted(len(prompts), "category", "categories"),
+        formatting.count(n_responses),
+        counted(len(by_model), "model"),
+    )
+
+
+def _model_table(by_model: dict[str, Counter[str]], choice: ReportChoice) -> Table:
+    states = listings.n_responses_by_state(by_model)
+    return Table(
+        id="models",
+        caption="Responses by model",
+        columns=[
+            text_column("Model"),
+            Column("Responses"),
+            *(Column(str(ResponseState(state).label).capitalize()) for state in states),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(model),
+                    count_cell(counts.total(), choice.rows(model=model)),
+                    *(
+                        count_cell(counts[state], choice.rows(model=model, response_state=state))
+                        for state in states
+                    ),
+                ]
+            )
+            for model, counts in by_model.items()
+        ],
+    )
+
+
+def _category_table(
+    prompts: Mapping[str, int], by_category: Mapping[str, Counter[str]], choice: ReportChoice
+) -> Table:
+    return Table(
+        id="categories",
+        caption="Prompts by risk category",
+        columns=[text_column("Category"), Column("Prompts"), Column("Responses")],
+        rows=[
+            Row(
+                [
+                    Cell(category),
+                    Cell(n, kind="n"),
+                    count_cell(by_category.get(category, Counter()).total(), choice.rows(category=category)),
+                ]
+            )
+            for category, n in prompts.items()
+        ],
+    )
+
+
+def _import_table(events: list[AuditEvent]) -> Table | None:
+    """New rows of each import by kind; None when there was none."""
+    if not events:
+        return None
+    return Table(
+        id="imports",
+        caption="Imports so far",
+        note="New rows of each kind. Rows that were there already are not counted.",
+        columns=[
+            text_column("When"),
+            text_column("Who"),
+            *(Column(kind.capitalize(), unit="new") for kind in KINDS),
+            Column("Refused", unit="rows"),
+        ],
+        rows=[_import_row(event) for event in events],
+    )
+
+
+def _import_row(event: AuditEvent) -> Row:
+    totals = event.detail.get("totals", {})
+    return Row(
+        [
+            Cell(event.at, kind="moment"),
+            Cell(event.actor.get_username() if event.actor else "command line"),
+            *(Cell(totals.get(kind, {}).get("created", 0), kind="count") for kind in KINDS),
+            Cell(sum(total.get("rejected", 0) for total in totals.values()), kind="count"),
+        ]
+    )

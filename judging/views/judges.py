@@ -1,0 +1,207 @@
+"""The Judges tab: the passes of a benchmark, and one pass with what it lacks and why."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+
+from annotation.models import Benchmark
+from annotation.templatetags import formatting
+from judging.choices import UNSETTLED_STATES, FailureCode, PauseReason, RubricScale, VerdictState
+from judging.models import FIRST_SCORE, LAST_SCORE, JudgePass
+from judging.views import listings
+from judging.views.choosing import ReportChoice
+from judging.views.context import benchmark_page, show_page
+from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
+from judging.views.wording import counted, missing_words, pass_source_words, pass_state_words
+
+
+@require_safe
+@benchmark_page
+def show_judges(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Every pass with its state and counts."""
+    passes = list(listings.passes_of(benchmark))
+    return show_page(
+        request,
+        "judging/judges.html",
+        benchmark=benchmark,
+        tab="judges",
+        answer=_passes_answer(passes),
+        passes=_pass_table(passes, benchmark) if passes else None,
+    )
+
+
+@require_safe
+@benchmark_page
+def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """One pass: its frozen configuration, verdicts by judge and state, scores."""
+    passes = JudgePass.objects.select_related("rubric", "created_by")
+    judge_pass = get_object_or_404(passes, benchmark=benchmark, public_id=public_id)
+    counts = listings.verdict_counts(judge_pass)
+    choice = ReportChoice(benchmark, judge_pass=judge_pass)
+    return show_page(
+        request,
+        "judging/pass.html",
+        benchmark=benchmark,
+        tab="judges",
+        judge_pass=judge_pass,
+        answer=_pass_answer(judge_pass, counts),
+        facts=_facts(judge_pass),
+        states=_state_table(counts, choice) if counts else None,
+        failures=_failure_table(listings.failure_counts(judge_pass)),
+        scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
+        calibration_url=choice.address("calibration"),
+        results_url=choice.address("results"),
+    )
+
+
+def _passes_answer(passes: Sequence[JudgePass]) -> SafeString:
+    if not passes:
+        return format_html("No judge has scored a response yet.")
+    newest = passes[0]
+    return format_html(
+        "{}; the newest, {}, is {} with {} scores by {}{}.",
+        counted(len(passes), "pass", "passes"),
+        newest.name,
+        pass_state_words(newest.state),
+        formatting.count(newest.n_scored),
+        counted(len(newest.judges.all()), "judge"),
+        _missing_clause(newest.n_missing),
+    )
+
+
+def _pass_answer(judge_pass: JudgePass, counts: Mapping[str, Counter[str]]) -> SafeString:
+    total: Counter[str] = sum(counts.values(), Counter())
+    n_scored, n_waiting = total[VerdictState.SCORED], sum(total[state] for state in UNSETTLED_STATES)
+    return format_html(
+        "{} is {}: {} of {} verdicts have a score{}.",
+        judge_pass.name,
+        pass_state_words(judge_pass.state),
+        formatting.count(n_scored),
+        formatting.count(total.total()),
+        _missing_clause(total.total() - n_scored - n_waiting),
+    )
+
+
+def _missing_clause(n: int) -> SafeString:
+    if not n:
+        return format_html("")
+    return format_html(", and {} {} missing", formatting.count(n), "is" if n == 1 else "are")
+
+
+def _pass_table(passes: Sequence[JudgePass], benchmark: Benchmark) -> Table:
+    return Table(
+        id="passes",
+        caption="Passes",
+        note="A pass is one frozen judging configuration over a set of responses. Missing: settled "
+        "without a score.",
+        columns=[
+            text_column("Pass"),
+            text_column("State"),
+            text_column("Source"),
+            text_column("Judges"),
+            Column("Scored", unit="verdicts"),
+            Column("Missing", unit="verdicts"),
+            Column("Waiting", unit="verdicts"),
+            text_column("Finished"),
+        ],
+        rows=[_pass_row(judge_pass, benchmark) for judge_pass in passes],
+    )
+
+
+def _pass_row(judge_pass: JudgePass, benchmark: Benchmark) -> Row:
+    address = reverse("judging:pass", kwargs={"slug": benchmark.slug, "public_id": judge_pass.public_id})
+    return Row(
+        [
+            Cell(judge_pass.name, href=address),
+            Cell(pass_state_words(judge_pass.state)),
+            Cell(pass_source_words(judge_pass.source)),
+            Cell(", ".join(sorted(judge.short_name for judge in judge_pass.judges.all())), reason="no judge"),
+            Cell(judge_pass.n_scored, kind="count"),
+            Cell(judge_pass.n_missing, kind="count", href=address if judge_pass.n_missing else None),
+            Cell(judge_pass.n_waiting, kind="count"),
+            Cell(judge_pass.finished_at, kind="moment", reason="not finished"),
+        ]
+    )
+
+
+def _facts(judge_pass: JudgePass) -> list[tuple[str, object]]:
+    paused = PauseReason(judge_pass.pause_reason).label if judge_pass.pause_reason else None
+    facts = [
+        ("State", f"{pass_state_words(judge_pass.state)}{f', {paused}' if paused else ''}"),
+        ("Note", judge_pass.state_note),
+        ("Source", pass_source_words(judge_pass.source)),
+        ("Rubric", judge_pass.rubric.slug if judge_pass.rubric else None),
+        ("Scale", RubricScale(judge_pass.scale).label),
+        ("Started", formatting.moment(judge_pass.started_at) if judge_pass.started_at else None),
+        ("Finished", formatting.moment(judge_pass.finished_at) if judge_pass.finished_at else None),
+        ("Started by", judge_pass.created_by.get_username() if judge_pass.created_by else None),
+        ("Id", judge_pass.public_id),
+        ("Configuration", judge_pass.digest[:16]),
+    ]
+    return [(term, value) for term, value in facts if value]
+
+
+def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice) -> Table:
+    present = {state for of_judge in counts.values() for state in of_judge}
+    known = [state for state in VerdictState.values if state in present]
+    states = known + sorted(present.difference(known))
+    return Table(
+        id="states",
+        caption="Verdicts by judge",
+        columns=[
+            text_column("Judge"),
+            Column("Verdicts"),
+            *(Column(missing_words(state).capitalize()) for state in states),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(judge),
+                    count_cell(of_judge.total(), choice.rows(judge=judge)),
+                    *(count_cell(of_judge[state], choice.rows(judge=judge, state=state)) for state in states),
+                ]
+            )
+            for judge, of_judge in counts.items()
+        ],
+    )
+
+
+def _failure_table(failures: Mapping[str, int]) -> Table | None:
+    if not failures:
+        return None
+    return Table(
+        id="failures",
+        caption="Why calls failed",
+        columns=[text_column("Reason"), Column("Verdicts")],
+        rows=[Row([Cell(FailureCode(code).label), Cell(n, kind="count")]) for code, n in failures.items()],
+    )
+
+
+def _score_table(
+    judge_pass: JudgePass, counts: Mapping[str, Counter[int]], choice: ReportChoice
+) -> Table | None:
+    if not counts:
+        return None
+    is_binary = judge_pass.scale == RubricScale.BINARY
+    scores = range(2) if is_binary else range(FIRST_SCORE, LAST_SCORE + 1)
+    words = {0: "no flag", 1: "flag"} if is_binary else {FIRST_SCORE: "safe", LAST_SCORE: "severe"}
+    return Table(
+        id="scores",
+        caption="Scores by judge",
+        columns=[text_column("Judge"), *(Column(str(score), unit=words.get(score)) for score in scores)],
+        rows=[
+            Row(
+                [
+                    Cell(judge),
+                    *(count_cell(of_judge[score], choice.rows(judge=judge, score=score)) for score in scores),
+                ]
+            )
+            for judge, of_judge in counts.items()
+        ],
+    )

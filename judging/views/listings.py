@@ -1,0 +1,137 @@
+"""Counts of what a benchmark holds, for the pages that list it. Reads only; no figure of a report."""
+
+from collections import Counter
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from annotation.choices import ItemKind, ResponseState
+from annotation.models import AuditEvent, Benchmark, Campaign, Prompt, Response
+from annotation.selectors import current_labels
+from judging.choices import UNSETTLED_STATES, VerdictState
+from judging.models import JudgePass, Verdict
+
+MOST_IMPORTS_LISTED = 50
+
+
+def responses_by(benchmark: Benchmark, field: str) -> dict[str, Counter[str]]:
+    """Number of responses by state, for each value of `field`, in its order. One query."""
+    counts: dict[str, Counter[str]] = {}
+    rows = Response.objects.filter(prompt__benchmark=benchmark).values_list(field, "state")
+    for value, state, n in rows.annotate(n=Count("pk")).order_by(field, "state"):
+        counts.setdefault(value, Counter())[state] += n
+    return counts
+
+
+def prompts_by_category(benchmark: Benchmark) -> dict[str, int]:
+    """Number of prompts in each risk category, by name. One query."""
+    rows = Prompt.objects.filter(benchmark=benchmark).values_list("risk_category")
+    return dict(rows.annotate(n=Count("pk")).order_by("risk_category"))
+
+
+def imports_of(benchmark: Benchmark) -> QuerySet[AuditEvent]:
+    """The newest imports, newest first, with who did them. One query."""
+    events = AuditEvent.objects.filter(subject=f"benchmark:{benchmark.slug}", action="files.imported")
+    return events.select_related("actor").order_by("-at", "-pk")[:MOST_IMPORTS_LISTED]
+
+
+def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
+    """Campaigns, newest first, with `n_items` and `n_members`. One query."""
+    return benchmark.campaigns.annotate(
+        n_items=Count("items", filter=Q(items__kind=ItemKind.REGULAR), distinct=True),
+        n_members=Count("memberships", distinct=True),
+    ).order_by("-created_at", "-pk")
+
+
+def labels_by_campaign(benchmark: Benchmark) -> dict[int, dict[str, int]]:
+    """By campaign id: `n_labels` current ones and `n_responses` they are on. One query."""
+    rows = (
+        current_labels(benchmark)
+        .order_by()
+        .values("item__campaign")
+        .annotate(n_labels=Count("pk"), n_responses=Count("item__response", distinct=True))
+    )
+    return {
+        row["item__campaign"]: {"n_labels": row["n_labels"], "n_responses": row["n_responses"]}
+        for row in rows
+    }
+
+
+def labels_by_annotator(benchmark: Benchmark) -> list[dict[str, Any]]:
+    """Current labels of each annotator: code, type, Acceptable, Unacceptable, with a severity. One query.
+
+    Anonymous labels are one line for each type, with the code None.
+    """
+    rows = (
+        current_labels(benchmark)
+        .order_by()
+        .values("annotator__code", "annotator_type")
+        .annotate(
+            n_acceptable=Count("pk", filter=Q(rating="ACCEPTABLE")),
+            n_unacceptable=Count("pk", filter=Q(rating="UNACCEPTABLE")),
+            n_severities=Count("severity"),
+        )
+    )
+    return sorted(
+        rows,
+        key=lambda row: (row["annotator__code"] is None, row["annotator__code"] or "", row["annotator_type"]),
+    )
+
+
+def passes_of(benchmark: Benchmark) -> QuerySet[JudgePass]:
+    """Passes, newest first, with their judges and `n_waiting`, `n_scored`, `n_missing`. Two queries."""
+    unsettled = Q(verdicts__state__in=UNSETTLED_STATES)
+    scored = Q(verdicts__state=VerdictState.SCORED)
+    return (
+        JudgePass.objects.filter(benchmark=benchmark)
+        .select_related("rubric")
+        .prefetch_related("judges")
+        .annotate(
+            n_waiting=Count("verdicts", filter=unsettled),
+            n_scored=Count("verdicts", filter=scored),
+            n_missing=Count("verdicts", filter=~unsettled & ~scored),
+        )
+        .order_by("-created_at", "-pk")
+    )
+
+
+def verdict_counts(judge_pass: JudgePass) -> dict[str, Counter[str]]:
+    """By judge: number of verdicts in each state, a SKIPPED one under its skip code. One query."""
+    counts: dict[str, Counter[str]] = {}
+    rows = judge_pass.verdicts.values_list("judge__slug", "state", "skip_code")
+    for slug, state, skip_code, n in rows.annotate(n=Count("pk")).order_by("judge__slug", "state"):
+        counts.setdefault(slug, Counter())[skip_code or state] += n
+    return counts
+
+
+def failure_counts(judge_pass: JudgePass) -> dict[str, int]:
+    """Number of failed calls by failure code. One query."""
+    failed = judge_pass.verdicts.filter(state=VerdictState.CALL_FAILED).values_list("failure_code")
+    return dict(failed.annotate(n=Count("pk")).order_by("failure_code"))
+
+
+def score_counts(judge_pass: JudgePass) -> dict[str, Counter[int]]:
+    """By judge: number of verdicts with each score. One query."""
+    counts: dict[str, Counter[int]] = {}
+    rows = judge_pass.verdicts.filter(state=VerdictState.SCORED).values_list("judge__slug", "score")
+    for slug, score, n in rows.annotate(n=Count("pk")).order_by("judge__slug", "score"):
+        counts.setdefault(slug, Counter())[score] += n
+    return counts
+
+
+def listed_responses(ids: list[int]) -> list[Response]:
+    """These responses in the order of the ids, with prompt and model. One query."""
+    found = Response.objects.filter(pk__in=ids).select_related("prompt", "target_model").in_bulk()
+    return [found[pk] for pk in ids if pk in found]
+
+
+def verdicts_on(response: Response) -> QuerySet[Verdict]:
+    """Every verdict on a response, newest pass first, with judge and pass. One query."""
+    verdicts = Verdict.objects.filter(response=response).select_related("judge", "judge_pass")
+    return verdicts.order_by("-judge_pass__created_at", "-judge_pass__pk", "judge__slug")
+
+
+def n_responses_by_state(counts: dict[str, Counter[str]]) -> list[str]:
+    """States that occur, in the order in which they are declared."""
+    present = {state for states in counts.values() for state in states}
+    return [state for state in ResponseState.values if state in present]
