@@ -55,7 +55,7 @@ def find_fenced(message: str) -> list[Fenced]:
     found: list[Fenced] = []
     match = opening.search(message, first.start())
     while match is not None:
-        end = message.find(f"\n<<<END {match['kind']} {tag}>>>", match.end() - 1)
+        end = message.find(f"\n<<<END {match['kind']} {tag}>>>", match.end())
         if end < 0:
             break
         found.append(Fenced(match["kind"], message[match.end() : end]))
