@@ -71,6 +71,7 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("pass_source_known", {"source": "GUESSED"}),
     ("pass_scale_known", {"scale": "STARS"}),
     ("pass_paused_has_reason", {"state": "PAUSED"}),
+    ("pass_paused_has_reason", {"state": "PAUSED", "pause_reason": "mood"}),
     ("pass_paused_has_reason", {"state": "RUNNING", "pause_reason": "auth"}),
     ("verdict_state_known", {"state": "LOST"}),
     ("verdict_score_iff_scored", {"state": "SCORED", "score": None}),
@@ -103,6 +104,7 @@ REPEATED: dict[str, dict[str, Any]] = {
     "label_one_current": {},
     "label_revision_once": {},
     "pass_name_once": {},
+    "pass_once_while_active": {"state": "RUNNING"},
     "verdict_once": {},
     "attempt_once_per_claim": {},
     "rule_name_once": {},
@@ -113,6 +115,7 @@ SECOND_ROW: dict[str, dict[str, Any]] = {
     "response_once_outside_rollouts": {"rollout": None},
     "label_one_current": {"revision": 2, "action": LabelAction.REVISED},
     "label_revision_once": {"is_current": False},
+    "pass_once_while_active": {"state": "PAUSED", "pause_reason": "user"},
     "rule_built_in_once": {"benchmark": None},
 }
 
@@ -190,6 +193,8 @@ def test_unfinished_rows_that_only_look_alike_are_accepted() -> None:
     item = make.make_item()
     make.make_item(campaign=item.campaign, response=item.response, kind="REPEAT")
     make.make_verdict(state="SCORED", scale="BINARY", score=0)
+    finished = make.make_pass(state="FINISHED")
+    make.make_pass(benchmark=finished.benchmark, digest=finished.digest, state="RUNNING")
 
     taken_back = make.make_label(action=LabelAction.RETRACTED, rating=None, is_current=False)
     make.make_label(item=taken_back.item, annotator=taken_back.annotator, revision=2)
