@@ -128,7 +128,7 @@ def test_migrations_are_complete(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         call_command("makemigrations", "--check", "--dry-run")
     except SystemExit:
-        pytest.fail(f"A migration is missing:\n{capsys.readouterr().out}")
+        pytest.fail(f"A migration is missing:\n{capsys.readouterr().out}", pytrace=False)
 
 
 @pytest.mark.django_db
