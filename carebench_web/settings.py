@@ -91,7 +91,9 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": dict(env.read_database("DATABASE_URL", default_sqlite=DATA_DIR / "carebench.sqlite3"))}
+DATABASES = {
+    "default": dict(env.read_database("DATABASE_URL", default_sqlite=DATA_DIR / "carebench.sqlite3"))
+}
 USES_SQLITE = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if USES_SQLITE:
     # IMMEDIATE: a read lock cannot be upgraded, so DEFERRED fails under two writers whatever the timeout.
@@ -181,6 +183,8 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "carebench_web.api.handle_error",
+    # `format` is a parameter of exports; by default it would pick a renderer of the reply.
+    "URL_FORMAT_OVERRIDE": None,
     # Exact numbers: the API must show the digits that the page's source has.
     "COERCE_DECIMAL_TO_STRING": True,
 }
@@ -189,6 +193,15 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Prompts, responses, labels, verdicts and every number of the benchmark.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # One word with two sets of values would otherwise get a name from a hash.
+    "ENUM_NAME_OVERRIDES": {
+        "LabelScaleEnum": "annotation.choices.Scale",
+        "RubricScaleEnum": "judging.choices.RubricScale",
+        "ResponseStateEnum": "annotation.choices.ResponseState",
+        "CampaignStateEnum": "annotation.choices.CampaignState",
+        "PassStateEnum": "judging.choices.PassState",
+        "VerdictStateEnum": "judging.choices.VerdictState",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

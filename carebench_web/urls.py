@@ -14,6 +14,8 @@ urlpatterns = [
     path("sign-out/", auth_views.LogoutView.as_view(), name="logout"),
     path("label/", include("annotation.urls")),
     path("research/", include("judging.urls")),
+    path("api/v1/", include("judging.api.urls")),
+    path("api/v1/", include("annotation.api.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
     path("admin/", admin.site.urls),

@@ -29,7 +29,7 @@ def notice_of(benchmark: Benchmark, *, is_simulated: bool) -> str | None:
         f"Licence: {benchmark.licence}" if benchmark.licence else None,
         f"Attribution: {benchmark.attribution}" if benchmark.attribution else None,
     ]
-    return " ".join(" ".join(part.split()) for part in parts if part) or None
+    return " | ".join(" ".join(part.split()) for part in parts if part) or None
 
 
 def count_benchmark(benchmark: Benchmark) -> dict[str, int]:

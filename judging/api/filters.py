@@ -1,0 +1,43 @@
+"""Which fields a list of judging can be filtered by: those named here, each by equality."""
+
+from django_filters import CharFilter, ChoiceFilter, FilterSet
+
+from judging.choices import FailureCode, PassSource, PassState, RubricScale, VerdictState
+
+
+class JudgeFilter(FilterSet):
+    family = CharFilter()
+    endpoint_name = CharFilter()
+
+
+class RubricFilter(FilterSet):
+    scale = ChoiceFilter(choices=RubricScale.choices)
+
+
+class PassFilter(FilterSet):
+    benchmark = CharFilter("benchmark__slug")
+    name = CharFilter()
+    source = ChoiceFilter(choices=PassSource.choices)
+    state = ChoiceFilter(choices=PassState.choices)
+
+
+class VerdictFilter(FilterSet):
+    benchmark = CharFilter("judge_pass__benchmark__slug")
+    response = CharFilter("response__public_id")
+    judge = CharFilter("judge__slug")
+    state = ChoiceFilter(choices=VerdictState.choices)
+    failure_code = ChoiceFilter(choices=FailureCode.choices)
+
+
+# `pass` is a word of the language and cannot be declared above.
+VerdictFilter.base_filters["pass"] = CharFilter("judge_pass__public_id")
+
+
+class RuleFilter(FilterSet):
+    benchmark = CharFilter("benchmark__slug")
+    name = CharFilter()
+
+
+class ReportFilter(FilterSet):
+    benchmark = CharFilter("benchmark__slug")
+    digest = CharFilter()

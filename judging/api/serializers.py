@@ -1,0 +1,130 @@
+"""Judges, rubrics, passes, verdicts, rules and stored reports as JSON."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotation.api.reading import PublicIdSerializer
+from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
+
+
+class JudgeSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Judge
+        fields = [
+            "slug",
+            "short_name",
+            "family",
+            "endpoint_name",
+            "model_id",
+            "parameters",
+            "capabilities",
+        ]
+        read_only_fields = fields
+
+
+class RubricSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = Rubric
+        fields = ["slug", "scale", "text", "text_hash", "created_at"]
+        read_only_fields = fields
+
+
+class PassSerializer(PublicIdSerializer):
+    benchmark = serializers.CharField(source="benchmark.slug", read_only=True)
+    rubric = serializers.CharField(source="rubric.slug", default=None, read_only=True, allow_null=True)
+    judges: serializers.SlugRelatedField = serializers.SlugRelatedField(
+        slug_field="slug", many=True, read_only=True
+    )
+
+    class Meta:
+        model = JudgePass
+        fields = [
+            "id",
+            "benchmark",
+            "name",
+            "source",
+            "rubric",
+            "scale",
+            "judges",
+            "configuration",
+            "digest",
+            "is_simulated",
+            "state",
+            "pause_reason",
+            "state_note",
+            "max_calls",
+            "max_cost_micros",
+            "n_calls_reserved",
+            "cost_reserved_micros",
+            "cost_settled_micros",
+            "created_at",
+            "started_at",
+            "finished_at",
+        ]
+        read_only_fields = fields
+
+
+class VerdictSerializer(serializers.ModelSerializer):
+    """One judge on one response in one pass: known by these three, so it has no id of its own."""
+
+    benchmark = serializers.CharField(source="judge_pass.benchmark.slug", read_only=True)
+    response = serializers.CharField(source="response.public_id", read_only=True)
+    case_uid = serializers.CharField(source="response.prompt.case_uid", read_only=True)
+    model = serializers.CharField(source="response.target_model.slug", read_only=True)
+    rollout = serializers.IntegerField(source="response.rollout", read_only=True, allow_null=True)
+    judge = serializers.CharField(source="judge.slug", read_only=True)
+
+    class Meta:
+        model = Verdict
+        fields = [
+            "benchmark",
+            "response",
+            "case_uid",
+            "model",
+            "rollout",
+            "judge",
+            "scale",
+            "state",
+            "score",
+            "jailbreak_score",
+            "failure_code",
+            "skip_code",
+            "detail",
+            "raw_text",
+            "parser_version",
+            "exemplars",
+            "n_exemplars_acceptable",
+            "n_exemplars_unacceptable",
+            "settled_at",
+        ]
+        read_only_fields = fields
+
+    def get_fields(self) -> dict[str, Any]:
+        # `pass` is a word of the language and cannot be declared above.
+        of_pass = serializers.CharField(source="judge_pass.public_id", read_only=True)
+        return {"pass": of_pass, **super().get_fields()}
+
+
+class RuleSerializer(serializers.ModelSerializer):
+    benchmark = serializers.CharField(source="benchmark.slug", default=None, read_only=True, allow_null=True)
+
+    class Meta:
+        model = GradingRule
+        fields = ["benchmark", "name", "definition", "created_at"]
+        read_only_fields = fields
+
+
+class StoredReportSerializer(PublicIdSerializer):
+    benchmark = serializers.CharField(source="benchmark.slug", read_only=True)
+
+    class Meta:
+        model = Report
+        fields = ["id", "benchmark", "schema_version", "digest", "seed", "code_version", "created_at"]
+        read_only_fields = fields
+
+
+class StoredReportWithContentSerializer(StoredReportSerializer):
+    class Meta(StoredReportSerializer.Meta):
+        fields = [*StoredReportSerializer.Meta.fields, "content"]
+        read_only_fields = fields

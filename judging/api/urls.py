@@ -1,0 +1,23 @@
+"""Addresses under `/api/v1/` of judging, of every number, and of files."""
+
+from django.urls import path
+from rest_framework.routers import SimpleRouter
+
+from judging.api import views
+from judging.api.figures import BenchmarkAgreementView, BenchmarkReportView
+from judging.api.files import ExportView, ImportView
+
+router = SimpleRouter()
+router.register("judges", views.JudgeViewSet)
+router.register("rubrics", views.RubricViewSet)
+router.register("passes", views.PassViewSet)
+router.register("verdicts", views.VerdictViewSet)
+router.register("rules", views.RuleViewSet)
+router.register("reports", views.ReportViewSet)
+urlpatterns = [
+    path("benchmarks/<slug:slug>/report/", BenchmarkReportView.as_view(), name="benchmark-report"),
+    path("benchmarks/<slug:slug>/agreement/", BenchmarkAgreementView.as_view(), name="benchmark-agreement"),
+    path("exports/", ExportView.as_view(), name="export"),
+    path("imports/", ImportView.as_view(), name="import"),
+    *router.urls,
+]
