@@ -67,7 +67,9 @@ def read_file_path(name: str) -> Path | None:
         return None
     path = Path(text).expanduser().absolute()
     if not path.is_file():
-        raise ImproperlyConfigured(f"{name} names {path}, which is no file. Correct the path or unset {name}.")
+        raise ImproperlyConfigured(
+            f"{name} names {path}, which is no file. Correct the path or unset {name}."
+        )
     return path
 
 
@@ -100,6 +102,7 @@ def read_number(name: str, *, default: float, least: float, most: float) -> floa
         number = float("nan")
     if not least <= number <= most:
         raise ImproperlyConfigured(
-            f"{name} is {text!r}; expected a number from {least:g} to {most:g}. Correct it or unset it for {default:g}."
+            f"{name} is {text!r}; expected a number from {least:g} to {most:g}. "
+            f"Correct it or unset it for {default:g}."
         )
     return number

@@ -16,7 +16,8 @@ def socket_address(request: HttpRequest) -> str:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Send each person to their own work."""
-    return redirect("judging:home" if request.user.is_researcher else "annotation:home")
+    is_researcher = getattr(request.user, "is_researcher", False)
+    return redirect("judging:home" if is_researcher else "annotation:home")
 
 
 @require_GET

@@ -9,6 +9,8 @@ CallKind = Literal[
 ]
 TokenParameter = Literal["max_tokens", "max_completion_tokens"]
 
+# How the loopback provider marks its answers, so that nothing made with it passes for a real score.
+SIMULATED_FINGERPRINT = "simulated"
 OPTIONAL_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "response_format")
 
 
@@ -74,7 +76,7 @@ class CallOutcome:
 
     `text` is the answer as given (None when the provider sent null). `detail` says in a few words
     what went wrong; it holds no key and nothing of prompt or answer. `rejected_parameter` is set when
-    a 400 named an optional parameter of this request.
+    a 400 named an optional parameter of this request. `is_simulated` marks the loopback provider's answers.
     """
 
     kind: CallKind
@@ -88,6 +90,7 @@ class CallOutcome:
     retry_after_s: float | None = None
     rejected_parameter: str | None = None
     model: str | None = None
+    is_simulated: bool = False
     detail: str = ""
 
     @property

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from judging.llm.calls import SIMULATED_FINGERPRINT
 from judging.llm.simulated_replies import FaultRates, Item, answer_item, answer_other, find_item
 from judging.llm.simulated_scores import fraction
 from judging.llm.tokens import estimate_tokens
@@ -239,6 +240,7 @@ def _completion(body: Mapping[str, Any], text: str | None, *, finish_reason: str
             "object": "chat.completion",
             "created": 0,
             "model": body.get("model"),
+            "system_fingerprint": SIMULATED_FINGERPRINT,
             "choices": [{"index": 0, "finish_reason": finish_reason, "message": message}],
             "usage": {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out},
         }

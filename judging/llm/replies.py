@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from judging.llm.calls import CallKind, CallOutcome, CallRequest
+from judging.llm.calls import SIMULATED_FINGERPRINT, CallKind, CallOutcome, CallRequest
 
 RETRY_AFTER_MOST_S = 86_400.0
 
@@ -73,6 +73,7 @@ def read_completion(*, status: int, content_type: str, content: bytes) -> CallOu
         tokens_in=_count(counts.get("prompt_tokens")),
         tokens_out=_count(counts.get("completion_tokens")),
         model=_short_text(reply.get("model")),
+        is_simulated=reply.get("system_fingerprint") == SIMULATED_FINGERPRINT,
     )
 
 

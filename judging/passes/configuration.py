@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 
@@ -17,7 +17,7 @@ from judging.models import Judge, Rubric
 
 MAX_TOKENS = 1024
 TRUNCATION_FACTOR = 2
-EXCLUSION = "case"
+EXCLUSION: Final = "case"
 MAX_SHOTS = 10
 
 

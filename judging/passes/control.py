@@ -44,7 +44,9 @@ def resume_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
 
 
 def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
-    """End a pass for good: no new call. A result that still comes in changes no verdict and stays in the ledger.
+    """End a pass for good: no new call.
+
+    A result that still comes in changes no verdict and stays in the ledger.
 
     Raises:
         PassError: the pass has ended already.
@@ -105,6 +107,7 @@ def _move(
 def _wrong_state(judge_pass: JudgePass, *, expected: str) -> PassError:
     judge_pass.refresh_from_db()
     return PassError(
-        f"The pass {judge_pass.name} is {judge_pass.state}; expected {expected}. Reload to see where it stands.",
+        f"The pass {judge_pass.name} is {judge_pass.state}; expected {expected}. "
+        "Reload to see where it stands.",
         code="wrong_state",
     )

@@ -63,7 +63,7 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
     rate = None
     if judge_pass.state == PassState.RUNNING:
         since = timezone.now() - dt.timedelta(seconds=RATE_WINDOW_S)
-        span = RATE_WINDOW_S
+        span = float(RATE_WINDOW_S)
         if judge_pass.started_at is not None and judge_pass.started_at > since:
             span = max((timezone.now() - judge_pass.started_at).total_seconds(), 1.0)
         rate = rows.filter(settled_at__gte=since).exclude(state="SKIPPED").count() / span

@@ -58,8 +58,8 @@ def retrieve_exemplars(benchmark: Benchmark, responses: Sequence[Response], *, s
     kinds = {decided[row.pk] for row in pool_rows}
     if len(kinds) < 2:
         raise PassError(
-            f"A few-shot pass needs labelled responses of both kinds; the pool has {len(pool_rows)}, all of one kind "
-            "or none. Label more responses, or use --shots 0.",
+            f"A few-shot pass needs labelled responses of both kinds; the pool has {len(pool_rows)}, "
+            "all of one kind or none. Label more responses, or use --shots 0.",
             code="no_exemplars",
         )
     pool = [

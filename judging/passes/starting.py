@@ -16,6 +16,7 @@ from annotation.choices import ItemKind, ResponseState
 from annotation.models import Account, Benchmark, Campaign, Response
 from judging.choices import PassSource, PassState, SkipCode, VerdictState
 from judging.errors import Conflict, PassError
+from judging.llm.calls import CallOutcome
 from judging.llm.client import Deadlines, JudgeClient
 from judging.models import EndpointGate, JudgePass, Verdict
 from judging.passes.configuration import (
@@ -35,6 +36,7 @@ MICROS = 1_000_000
 FRAME_BYTES = 20_000
 JUDGE_TASK = "judging.judge_endpoint"
 WAKE_EXPIRES_S = 10
+PREFLIGHT_MOST_S = 60.0
 SKIP_CODES = {
     ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
     ResponseState.ERROR: SkipCode.RESPONSE_ERROR,
@@ -90,7 +92,7 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             "There is no complete response to judge. Import or collect responses first.",
             code="nothing_to_judge",
         )
-    preflight(seats)
+    is_simulated = preflight(seats)
     retrieval = retrieve_exemplars(benchmark, judged, shots=request.shots) if request.shots else None
     configuration = freeze(
         rubric=rubric,
@@ -102,8 +104,8 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
     worst = worst_call_micros(seats, most_prompt_bytes=_most_prompt_bytes(judged, shots=request.shots))
     if request.max_cost is not None and worst is None:
         raise PassError(
-            "A money cap needs the price of every judge, and the endpoints file gives not all. Add price_in and "
-            "price_out, or cap the calls with --max-calls.",
+            "A money cap needs the price of every judge, and the endpoints file gives not all. "
+            "Add price_in and price_out, or cap the calls with --max-calls.",
             code="unknown_price",
         )
     digest = digest_of(configuration)
@@ -117,7 +119,7 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 scale=rubric.scale,
                 configuration=configuration | {"worst_call_micros": worst},
                 digest=digest,
-                is_simulated=benchmark.is_simulated or all(_is_loopback(seat) for seat in seats),
+                is_simulated=benchmark.is_simulated or is_simulated,
                 state=PassState.RUNNING,
                 max_calls=request.max_calls,
                 max_cost_micros=None if request.max_cost is None else int(request.max_cost * MICROS),
@@ -133,27 +135,38 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             )
             transaction.on_commit(lambda: wake_workers(sorted({seat.endpoint.name for seat in seats})))
     except IntegrityError as error:
+        # The digest of an active pass, or the name of one that was started at the same moment.
         raise Conflict(
-            "A pass with exactly this configuration is running or paused already. Watch or resume that one.",
+            "A pass with exactly this configuration is running or paused already, or one was started at this "
+            "moment. Watch or resume that one, or start again.",
             code="pass_running",
         ) from error
     return judge_pass
 
 
-def preflight(seats: Sequence[JudgeSeat]) -> None:
+def preflight(seats: Sequence[JudgeSeat]) -> bool:
     """Make one tiny call to each judge.
+
+    Returns:
+        True when any of them is the loopback provider, whose answers are simulated.
 
     Raises:
         PassError: one does not answer, with its reason; no pass may start.
     """
-    faults = asyncio.run(_preflight_all(seats))
+    outcomes = asyncio.run(_preflight_all(seats))
+    # A busy provider is alive: the pass's own back-off deals with it.
+    faults = [
+        _fault_in_words(seat, outcome)
+        for seat, outcome in zip(seats, outcomes, strict=True)
+        if outcome.kind not in ("ok", "rate_limited")
+    ]
     if faults:
         raise PassError(
-            "The pass was not started: "
-            + "; ".join(faults)
-            + ". Correct the endpoints file or the key, then start again.",
+            f"No call was made: {'; '.join(faults)}. "
+            "Correct the endpoints file or the key, then start again.",
             code="preflight_failed",
         )
+    return any(outcome.is_simulated for outcome in outcomes)
 
 
 def wake_workers(endpoint_names: Sequence[str]) -> None:
@@ -164,25 +177,27 @@ def wake_workers(endpoint_names: Sequence[str]) -> None:
         current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S)
 
 
-async def _preflight_all(seats: Sequence[JudgeSeat]) -> list[str]:
+async def _preflight_all(seats: Sequence[JudgeSeat]) -> list[CallOutcome]:
+    return await asyncio.gather(*(_preflight_one(seat) for seat in seats))
+
+
+async def _preflight_one(seat: JudgeSeat) -> CallOutcome:
     deadlines = Deadlines(
         connect_s=settings.CALL_CONNECT_S,
-        read_s=min(settings.CALL_READ_S, 60),
-        total_s=min(settings.CALL_TOTAL_S, 60),
+        read_s=min(settings.CALL_READ_S, PREFLIGHT_MOST_S),
+        total_s=min(settings.CALL_TOTAL_S, PREFLIGHT_MOST_S),
     )
-    faults = []
-    for seat in seats:
-        async with JudgeClient(
-            seat.endpoint, deadlines=deadlines, uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES
-        ) as client:
-            outcome = await client.preflight(seat.model.model_id)
-        # A busy provider is alive: the pass's own back-off deals with it.
-        if outcome.kind not in ("ok", "rate_limited"):
-            status = f", HTTP {outcome.http_status}" if outcome.http_status else ""
-            faults.append(
-                f"{seat.judge.slug} at {seat.endpoint.name} answered with {outcome.kind}{status} ({outcome.detail})"
-            )
-    return faults
+    async with JudgeClient(
+        seat.endpoint, deadlines=deadlines, uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES
+    ) as client:
+        return await client.preflight(seat.model.model_id)
+
+
+def _fault_in_words(seat: JudgeSeat, outcome: CallOutcome) -> str:
+    status = f", HTTP {outcome.http_status}" if outcome.http_status else ""
+    return (
+        f"{seat.judge.slug} at {seat.endpoint.name} answered with {outcome.kind}{status} ({outcome.detail})"
+    )
 
 
 def _check_numbers(request: PassRequest) -> None:
@@ -258,9 +273,3 @@ def _digest_of_scope(responses: Sequence[Response]) -> str:
 def _most_prompt_bytes(responses: Sequence[Response], *, shots: int) -> int:
     longest = max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in responses)
     return FRAME_BYTES + longest * (1 + 2 * shots)
-
-
-def _is_loopback(seat: JudgeSeat) -> bool:
-    from urllib.parse import urlsplit
-
-    return (urlsplit(seat.endpoint.base_url).hostname or "") in {"127.0.0.1", "localhost", "::1"}

@@ -142,8 +142,8 @@ class EndpointLoop:
         self._n_recorded += record_results(results)
         self._hold_endpoint(results)
         for result in results:
-            if result.rejected_parameter is not None:
-                self._builder.learn(result.claimed.judge_id, result.rejected_parameter)
+            if result.learned is not None:
+                self._builder.learn(result.claimed.judge_id, result.learned)
         if time.monotonic() - self._heartbeat_at > settings.LEASE_S / 3:
             extend_leases(worker=self.worker, lease_s=settings.LEASE_S)
             self._heartbeat_at = time.monotonic()
@@ -215,7 +215,8 @@ def _result_of(prepared: Prepared, outcome: CallOutcome, parsed: ParsedReply, st
         counters=history.as_dict(),
         delay_s=delay_s,
         endpoint_delay_s=outcome.retry_after_s or 0.0 if outcome.kind == "rate_limited" else 0.0,
-        rejected_parameter=outcome.rejected_parameter if is_retry else None,
+        # Only what was answered is known to be accepted.
+        learned=prepared.request.capabilities if outcome.is_ok and prepared.history.resent_without else None,
         pauses_pass=pauses_pass,
     )
 

@@ -10,11 +10,13 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
 
 from judging.choices import PassState, PauseReason, SkipCode, VerdictState
+from judging.llm.calls import Capabilities
 from judging.llm.parsing import PARSER_VERSION
 from judging.models import JudgePass, Verdict, VerdictAttempt
 from judging.verdicts.claiming import Claimed, database_now
@@ -45,7 +47,7 @@ class Result:
     """What one sent call came to: the attempt, and where its row goes.
 
     `state` PENDING returns the row to the queue, due after `delay_s`. `endpoint_delay_s` is how long
-    the provider asked every call to wait.
+    the provider asked every call to wait; `learned` is what the model accepts after a refusal.
     """
 
     claimed: Claimed
@@ -65,7 +67,7 @@ class Result:
     counters: dict[str, object]
     delay_s: float | None
     endpoint_delay_s: float
-    rejected_parameter: str | None
+    learned: Capabilities | None
     pauses_pass: bool
 
 
@@ -81,13 +83,10 @@ def record_results(results: Sequence[Result]) -> int:
         return 0
     with transaction.atomic():
         now = database_now()
-        adapt = connection.ops.adapt_datetimefield_value
         ordered = sorted(results, key=lambda result: result.claimed.verdict_id)
         with connection.cursor() as cursor:
-            cursor.executemany(
-                UPDATE_VERDICT, [_verdict_values(result, now=now, adapt=adapt) for result in ordered]
-            )
-        inserted = _insert_attempts(ordered, at=adapt(now))
+            cursor.executemany(UPDATE_VERDICT, [_verdict_values(result, now=now) for result in ordered])
+        inserted = _insert_attempts(ordered, now=now)
         _settle(
             [result for result in ordered if (result.claimed.verdict_id, result.claimed.token) in inserted]
         )
@@ -139,7 +138,7 @@ def _give_back(row: Claimed) -> None:
     )
 
 
-def _verdict_values(result: Result, *, now: dt.datetime, adapt: object) -> tuple[object, ...]:
+def _verdict_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
     is_settled = result.state != VerdictState.PENDING
     not_before = None if result.delay_s is None else now + dt.timedelta(seconds=result.delay_s)
     return (
@@ -151,21 +150,26 @@ def _verdict_values(result: Result, *, now: dt.datetime, adapt: object) -> tuple
         result.reply_text if is_settled else None,
         PARSER_VERSION if result.reply_text is not None and is_settled else None,
         json.dumps(result.counters),
-        adapt(not_before) if not_before else None,
-        adapt(now) if is_settled else None,
+        _adapt(not_before) if not_before else None,
+        _adapt(now) if is_settled else None,
         result.claimed.verdict_id,
         result.claimed.token,
     )
 
 
-def _insert_attempts(results: Sequence[Result], *, at: object) -> set[tuple[int, int]]:
+def _adapt(moment: dt.datetime) -> Any:
+    """A time as the database's driver takes it in raw SQL."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def _insert_attempts(results: Sequence[Result], *, now: dt.datetime) -> set[tuple[int, int]]:
     table = connection.ops.quote_name(VerdictAttempt._meta.db_table)
     row = f"({', '.join(['%s'] * len(ATTEMPT_COLUMNS))})"
     sql = (
         f"INSERT INTO {table} ({', '.join(ATTEMPT_COLUMNS)}) VALUES {', '.join([row] * len(results))} "
         "ON CONFLICT (verdict_id, token) DO NOTHING RETURNING verdict_id, token"
     )
-    values: list[object] = []
+    values: list[Any] = []
     for result in results:
         values += (
             result.claimed.verdict_id,
@@ -178,7 +182,7 @@ def _insert_attempts(results: Sequence[Result], *, at: object) -> set[tuple[int,
             result.latency_ms,
             result.reply_text,
             result.attempt_detail,
-            at,
+            _adapt(now),
         )
     with connection.cursor() as cursor:
         cursor.execute(sql, values)

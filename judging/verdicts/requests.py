@@ -1,7 +1,7 @@
 """From a claimed row to the request that is sent: texts, exemplars, rubric, learned capabilities."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.models import Response
@@ -53,17 +53,11 @@ class RequestBuilder:
         responses = Response.objects.filter(pk__in=wanted).select_related("prompt").in_bulk()
         return [self._build_one(row, responses) for row in rows]
 
-    def learn(self, judge_id: int, rejected_parameter: str) -> None:
-        """Remember that a judge's model refuses a parameter; stored with the judge."""
-        judge = Judge.objects.get(pk=judge_id)
-        capabilities = _capabilities_of(judge).without(rejected_parameter)
-        judge.capabilities = {
-            "temperature": capabilities.temperature,
-            "structured": capabilities.structured,
-            "token_parameter": capabilities.token_parameter,
-        }
+    def learn(self, judge_id: int, capabilities: Capabilities) -> None:
+        """Remember with what a judge's model answered after it had refused a parameter."""
+        judge = self._judge(judge_id)
+        judge.capabilities = asdict(capabilities)
         judge.save(update_fields=["capabilities"])
-        self._judges[judge_id] = judge
 
     def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak:
         judge_pass, rubric = self._pass(row.judge_pass_id)
@@ -87,7 +81,7 @@ class RequestBuilder:
             messages=build_messages(rubric, **texts, tag=draw_tag(item_text), is_repair=history.is_repair),
             max_tokens=history.max_tokens(parameters["max_tokens"], self.policy),
             temperature=float(parameters["temperature"]),
-            capabilities=_capabilities_of(judge),
+            capabilities=_capabilities_for(judge, history),
         )
         return Prepared(
             claimed=row,
@@ -112,8 +106,16 @@ class RequestBuilder:
         return self._judges[judge_id]
 
 
-def _capabilities_of(judge: Judge) -> Capabilities:
-    return Capabilities(**judge.capabilities)
+def _capabilities_for(judge: Judge, history: History) -> Capabilities:
+    """What the judge is known to accept, less what it refused of this row."""
+    capabilities = Capabilities(**judge.capabilities)
+    for parameter in history.resent_without:
+        if (
+            parameter
+            in CallRequest(model="", messages=(), max_tokens=1, capabilities=capabilities).parameters()
+        ):
+            capabilities = capabilities.without(parameter)
+    return capabilities
 
 
 def _show(exemplar: Mapping[str, Any], responses: Mapping[int, Response]) -> Exemplar:

@@ -31,6 +31,7 @@ def due_endpoints() -> list[str]:
         judge_pass__state=PassState.RUNNING,
         endpoint_name__isnull=False,
     )
-    names = set(due.order_by().values_list("endpoint_name", flat=True).distinct())
+    rows = due.order_by().values_list("endpoint_name", flat=True).distinct()
+    names = {name for name in rows if name is not None}
     waiting = EndpointGate.objects.filter(name__in=names, not_before__gt=now).values_list("name", flat=True)
     return sorted(names.difference(waiting))

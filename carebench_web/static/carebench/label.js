@@ -60,6 +60,7 @@ function show(answer) {
 
 function giveAnswer(value) {
   if (pending) return;
+  hasBeenShown ||= reveal.open;
   if (!hasBeenShown) {
     say("", "Read the text first: “Show the text” is above.");
     reveal.querySelector("summary").focus();

@@ -1,0 +1,71 @@
+"""The environment of `manage.py demo`: everything stays under `var/demo`, whatever the shell holds.
+
+Must run before settings are read, so it knows no Django.
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import MutableMapping
+from pathlib import Path
+
+DEMO_FOLDER = Path(__file__).resolve().parents[2] / "var" / "demo"
+PROVIDER_LIMIT = 8
+
+ENDPOINTS_TEMPLATE = """\
+# Written anew by `manage.py demo`: the loopback provider, whose answers are simulated.
+[[endpoint]]
+name = "simulated"
+base_url = "http://127.0.0.1:{port}/v1"
+allow_private = true
+max_in_flight = {limit}
+
+  [[endpoint.model]]
+  slug = "gemini-3.1-pro"
+  short_name = "Gemini"
+  family = "Google"
+
+  [[endpoint.model]]
+  slug = "gpt-5.4"
+  short_name = "GPT"
+  family = "OpenAI"
+
+  [[endpoint.model]]
+  slug = "claude-opus-4.6"
+  short_name = "Opus"
+  family = "Anthropic"
+"""
+
+
+def prepare_environment(
+    environment: MutableMapping[str, str] = os.environ, *, folder: Path = DEMO_FOLDER
+) -> None:
+    """Point every setting at the demo's own folder, and write its key and endpoints file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    key_file = folder / "secret_key"
+    if not key_file.exists():
+        key_file.write_text(secrets.token_urlsafe(48))
+        key_file.chmod(0o600)
+    port = find_free_port()
+    endpoints_file = folder / "endpoints.toml"
+    endpoints_file.write_text(ENDPOINTS_TEMPLATE.format(port=port, limit=PROVIDER_LIMIT))
+    for name in [name for name in environment if name.startswith(("CAREBENCH_", "DJANGO_"))]:
+        del environment[name]
+    environment.update(
+        {
+            "CAREBENCH_DATA_DIR": str(folder),
+            "CAREBENCH_DEMO_PROVIDER_PORT": str(port),
+            "CAREBENCH_ENDPOINTS_FILE": str(endpoints_file),
+            "CELERY_BROKER_URL": "memory://",
+            "DATABASE_URL": f"sqlite:///{folder / 'carebench.sqlite3'}",
+            "DJANGO_SECRET_KEY": key_file.read_text().strip(),
+            "DJANGO_SETTINGS_MODULE": "carebench_web.settings",
+        }
+    )
+
+
+def find_free_port() -> int:
+    """A port of this machine that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
