@@ -222,7 +222,8 @@ def _note_inconsistent(outcome: FileOutcome) -> None:
     )
     if n_inconsistent:
         outcome.note(
-            f"rating and severity disagree (from {DEFAULT_CUT} on a severity reads as Unacceptable); both are kept",
+            f"rating and severity disagree (from {DEFAULT_CUT} on, a severity reads as Unacceptable); "
+            "both are kept",
             count=n_inconsistent,
         )
 
