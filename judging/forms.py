@@ -69,7 +69,7 @@ class ManyFilesField(forms.FileField):
 class UploadForm(forms.Form):
     """Files for a benchmark that exists."""
 
-    files = ManyFilesField(
+    csv_files = ManyFilesField(
         label="CSV files",
         help_text="prompts.csv, responses.csv, annotated_responses.csv, judge_scores.csv: any of them, in "
         "any order. You see what would be stored before anything is.",
@@ -117,7 +117,7 @@ class NewBenchmarkForm(UploadForm):
         required=False,
         help_text="A text that shows up when a model was trained on this benchmark. Carried by every export.",
     )
-    field_order = ("benchmark", "files", "encoding", "pass_name", "licence", "attribution", "canary")
+    field_order = ("benchmark", "csv_files", "encoding", "pass_name", "licence", "attribution", "canary")
 
     @property
     def notices(self) -> BenchmarkNotices:

@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import get_valid_filename
 
-from annotation.importing.tables import MAX_FILE_BYTES
+from annotation.importing.text_files import MAX_FILE_BYTES
 from annotation.models import Account
 from judging.errors import DomainError, Gone
 from judging.importing.files import BenchmarkNotices, ImportOutcome, import_files
@@ -160,14 +161,16 @@ def _uploads_folder() -> Path:
     return Path(settings.DATA_DIR) / "uploads"
 
 
-def _read_note(folder: Path) -> dict | None:
+def _read_note(folder: Path) -> dict[str, Any] | None:
+    """What was noted beside the files; None when there is no such upload, or it is too old."""
     note = folder / NOTE_NAME
     try:
         if time.time() - note.stat().st_mtime > KEPT_SECONDS:
             return None
-        return json.loads(note.read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    return found
 
 
 def _remove_old_uploads() -> None:

@@ -1,4 +1,4 @@
-"""Tables of the Calibration page: pairs in the two classes, pairs on the 1-5 scale, the confusion."""
+"""Tables of the Calibration page: pairs of readers, the confusion, people as a group."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,23 @@ from judging.views.tables import Cell, Column, Row, Table, count_cell, figure_ce
 from judging.views.wording import PAIR_KINDS, reason_words
 
 Pair = Mapping[str, Any]
-ORDER = tuple(PAIR_KINDS)
+MOST_PAIRS_LISTED = 60
 CLASS_WORDS = ("Acceptable", "Unacceptable")
 
 
 def pairs_in_order(pairs: Sequence[Pair]) -> list[Pair]:
-    """Rule first, then judges, people, and judges among themselves; the consensus leads its group."""
-    return sorted(
-        pairs, key=lambda pair: (ORDER.index(pair["kind"]), pair["a"], pair["b"] != "consensus", pair["b"])
-    )
+    """Rule first, then judges, people, and judges among themselves; the consensus leads its group.
+
+    Of more than `MOST_PAIRS_LISTED` pairs of one kind those with the most responses are listed.
+    """
+    listed: list[Pair] = []
+    for kind in PAIR_KINDS:
+        members = [pair for pair in pairs if pair["kind"] == kind]
+        largest = sorted(members, key=lambda pair: (pair["b"] != "consensus", -pair["n"]))
+        listed += sorted(
+            largest[:MOST_PAIRS_LISTED], key=lambda pair: (pair["a"], pair["b"] != "consensus", pair["b"])
+        )
+    return listed
 
 
 def class_table(pairs: Sequence[Pair], choice: ReportChoice) -> Table:
@@ -25,8 +33,7 @@ def class_table(pairs: Sequence[Pair], choice: ReportChoice) -> Table:
     return Table(
         id="pairs",
         caption="Agreement on Acceptable and Unacceptable",
-        note="Every pair of readers with a response in common. Each estimate is followed by its 95 % "
-        "interval.",
+        note=_pairs_note(pairs),
         columns=[
             text_column("First"),
             text_column("Second"),
@@ -52,26 +59,60 @@ def class_table(pairs: Sequence[Pair], choice: ReportChoice) -> Table:
     )
 
 
-def scale_table(pairs: Sequence[Pair], choice: ReportChoice) -> Table:
-    """Agreement on the 1-5 scale; pairs without one keep their row and say why."""
+def match_table(pairs: Sequence[Pair]) -> Table:
+    """How often two readers give the same score, or nearly; pairs without a common scale say why."""
     return Table(
-        id="scale-pairs",
-        caption="Agreement on the 1-5 scale",
+        id="matches",
+        caption="Scores that meet on the 1-5 scale",
         note="Judges' scores and people's severities. A dash: one side gives only the two classes, so "
-        "there is nothing to compare. Chance: how often two such readers come within one step without "
-        "looking.",
+        "there is nothing to compare. By chance: how often two such readers would come within one step.",
         columns=[
             text_column("First"),
             text_column("Second"),
             Column("n", unit="responses", help="Responses that both put on the 1-5 scale"),
             Column("Exact match", unit="share"),
             Column("Within one step", unit="share"),
-            Column("Chance", unit="within one step"),
+            Column("By chance", unit="within one step"),
+        ],
+        rows=[
+            Row(
+                [
+                    *_names_and_n_scale(pair),
+                    _estimate(pair, "exact_match", kind="rate"),
+                    _estimate(pair, "within_one_step", kind="rate"),
+                    figure_cell(pair, "chance_within_one_step", "rate"),
+                ]
+            )
+            for pair in pairs_in_order(pairs)
+        ],
+    )
+
+
+def scale_table(pairs: Sequence[Pair]) -> Table:
+    """Kappas over the five values, unweighted and weighted."""
+    return Table(
+        id="scale-pairs",
+        caption="κ on the 1-5 scale",
+        note="Over all five values. Linear and quadratic weights count a near miss as part of a match.",
+        columns=[
+            text_column("First"),
+            text_column("Second"),
+            Column("n", unit="responses", help="Responses that both put on the 1-5 scale"),
             Column("κ", unit="unweighted"),
             Column("κ", unit="linear"),
             Column("κ", unit="quadratic"),
         ],
-        rows=[_scale_row(pair) for pair in pairs_in_order(pairs)],
+        rows=[
+            Row(
+                [
+                    *_names_and_n_scale(pair),
+                    _estimate(pair, "kappa"),
+                    _estimate(pair, "kappa_linear"),
+                    _estimate(pair, "kappa_quadratic"),
+                ]
+            )
+            for pair in pairs_in_order(pairs)
+        ],
     )
 
 
@@ -80,10 +121,9 @@ def confusion_table(pair: Pair, choice: ReportChoice) -> Table:
     letters = ("A", "U")
     return Table(
         id="confusion",
-        caption=f"What {pair['a']} and {'people’s consensus' if pair['b'] == 'consensus' else pair['b']} "
-        "said",
+        caption=f"What the rule {pair['a']} and people's consensus said",
         note="Responses, counted. Rows: the rule. Columns: people.",
-        columns=[text_column("Rule"), *(Column(word, unit="people") for word in CLASS_WORDS)],
+        columns=[text_column("Rule"), *(Column("People say", unit=word) for word in CLASS_WORDS)],
         rows=[
             Row(
                 [
@@ -108,7 +148,7 @@ def ceiling_table(agreement: Mapping[str, Any]) -> Table:
     machines = {**ceiling["rules"], **ceiling["judges"]}
     return Table(
         id="ceiling",
-        caption="Beside people’s agreement with each other",
+        caption="Beside people's agreement with each other",
         note="Mean κ with single persons can be set beside people's own mean. κ with the consensus "
         "cannot: a pooled label is less noisy than any person's. Only the interval of the difference can "
         "carry a claim.",
@@ -181,6 +221,14 @@ def pair_rows(pair: Pair, choice: ReportChoice, *, cell: str) -> str:
     return choice.rows(pair=pair["kind"], a=pair["a"], b=pair["b"], cell=cell)
 
 
+def _pairs_note(pairs: Sequence[Pair]) -> str:
+    note = "Every pair of readers with a response in common. Each estimate is followed by its 95 % interval."
+    n_left = len(pairs) - len(pairs_in_order(pairs))
+    if n_left:
+        note += f" {n_left:,} more pairs, with fewer responses, are in the download."
+    return note
+
+
 def _n_and_m(rests_on: Mapping[str, int | None]) -> tuple[int | None, int | None]:
     return rests_on["n"], rests_on["m"]
 
@@ -200,20 +248,9 @@ def _class_row(pair: Pair, choice: ReportChoice) -> Row:
     )
 
 
-def _scale_row(pair: Pair) -> Row:
-    return Row(
-        [
-            Cell(pair["a"]),
-            Cell(pair["b"]),
-            Cell(pair["n_scale"], kind="n"),
-            _estimate(pair, "exact_match", kind="rate"),
-            _estimate(pair, "within_one_step", kind="rate"),
-            figure_cell(pair, "chance_within_one_step", "rate"),
-            _estimate(pair, "kappa"),
-            _estimate(pair, "kappa_linear"),
-            _estimate(pair, "kappa_quadratic"),
-        ]
-    )
+def _names_and_n_scale(pair: Pair) -> list[Cell]:
+    n = pair["n_scale"]
+    return [Cell(pair["a"]), Cell(pair["b"]), Cell(n, kind="n" if n else "count")]
 
 
 def _estimate(pair: Pair, metric: str, *, kind: str = "kappa") -> Cell:

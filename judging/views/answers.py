@@ -36,11 +36,11 @@ def calibration_answer(report: Mapping[str, Any]) -> SafeString:
     if not agreement["labels"]["n"]:
         return format_html("Nobody has labelled a response yet, so the panel cannot be compared with people.")
     if pair is None:
-        return format_html("The panel and people’s consensus share no response yet; {}.", people)
+        return format_html("The panel and people's consensus share no response yet; {}.", people)
     if pair["binary_kappa"] is None:
         reason = reason_words(pair["undefined"].get("binary_kappa"))
         return format_html(
-            "The panel’s agreement with people’s consensus has no κ ({}): they say the same on {} of n = "
+            "The panel's agreement with people's consensus has no κ ({}): they say the same on {} of n = "
             "{}; {}.",
             reason,
             formatting.rate(pair["binary_accuracy"]),
@@ -49,7 +49,7 @@ def calibration_answer(report: Mapping[str, Any]) -> SafeString:
         )
     interval = (pair["interval"] or {}).get("binary_kappa")
     return format_html(
-        "The panel agrees with people’s consensus at κ {}{}, n = {}; {}.",
+        "The panel agrees with people's consensus at κ {}{}, n = {}; {}.",
         formatting.kappa(pair["binary_kappa"]),
         _interval(interval, _interval_reason(pair)),
         formatting.count(pair["n"]),
@@ -148,7 +148,7 @@ def _people(agreement: Mapping[str, Any], word: str) -> SafeString:
     mean = ceiling["mean_pairwise_binary_kappa"]
     if mean is None:
         why = _why_no_ceiling(agreement)
-        return format_html("{}’s agreement with each other cannot be measured ({})", word, why)
+        return format_html("{}'s agreement with each other cannot be measured ({})", word, why)
     return format_html(
         "{} agree with each other at κ {}{}",
         word,

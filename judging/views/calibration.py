@@ -11,6 +11,7 @@ from judging.views.agreement_tables import (
     ceiling_table,
     class_table,
     confusion_table,
+    match_table,
     reliability_table,
     scale_table,
 )
@@ -29,12 +30,14 @@ def show_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse
     report = choice.report()
     agreement = report["agreement"]
     pairs, panel = agreement["pairs"], panel_pair(agreement)
+    has_scale = any(pair["n_scale"] for pair in pairs)
     tables: dict[str, Any] = {}
     if pairs:
         tables = {
             "figure": inline_figure("agreement", report, choice),
             "classes": class_table(pairs, choice),
-            "scale": scale_table(pairs, choice) if any(pair["n_scale"] for pair in pairs) else None,
+            "matches": match_table(pairs) if has_scale else None,
+            "scale": scale_table(pairs) if has_scale else None,
             "confusion": confusion_table(panel, choice) if panel else None,
             "ceiling": ceiling_table(agreement) if _has_machines(agreement) else None,
             "reliability": reliability_table(agreement),
@@ -77,23 +80,23 @@ def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, 
     judged = f"{report['pass_name']} ({report['pass']})" if report["pass"] else "none"
     left_out = [
         (
-            "Contested responses: as many Acceptable as Unacceptable labels; kept in α, in no consensus",
+            "Contested responses",
             labels["n_contested"],
             choice.rows(consensus="CONTESTED"),
         ),
         (
-            "Consensus without a verdict of the rule",
+            "Responses without a verdict",
             panel["n_missing"] if panel else 0,
             choice.rows(pair=panel["kind"], a=panel["a"], b=panel["b"], cell="MISSING") if panel else None,
         ),
-        ("Anonymous labels: in consensus and α, in no pair of people", labels["n_anonymous"], None),
+        ("Anonymous labels, in no pair", labels["n_anonymous"], None),
         (
-            "Responses not in Fleiss’ κ of the classes: another number of labels",
+            "Responses not in Fleiss' κ of classes",
             agreement["fleiss"]["binary"]["n_left_out"],
             None,
         ),
         (
-            "Responses not in Fleiss’ κ of severity: another number of severities",
+            "Responses not in Fleiss' κ of severity",
             agreement["fleiss"]["severity"]["n_left_out"],
             None,
         ),
@@ -106,7 +109,7 @@ def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, 
             "as given and never from its severity.",
             "People's consensus is the majority of the current labels of regular items. A tie is "
             "contested and is in no two-class comparison. Of several labels by one annotator on one "
-            "response the newest counts.",
+            "response the newest counts. Anonymous labels are in the consensus and in α.",
             f"Intervals: 95 %, percentile bootstrap that resamples prompts, {ceiling['n_resamples']:,} "
             f"times, seed {report['seed']}. Below 20 common prompts, or when more than 5 % of the "
             "resamples leave a figure undefined, there is none.",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -12,9 +12,8 @@ from annotation.models import Benchmark
 from annotation.permissions import researcher_required
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 
-P = ParamSpec("P")
-Page = Callable[Concatenate[HttpRequest, P], HttpResponse]
-BenchmarkPage = Callable[Concatenate[HttpRequest, Benchmark, P], HttpResponse]
+# What a view returns is left open: a streamed file is no HttpResponse.
+Page = Callable[..., Any]
 
 STATUS_OF_ERROR = (
     (Conflict, HTTPStatus.CONFLICT),
@@ -24,12 +23,12 @@ STATUS_OF_ERROR = (
 )
 
 
-def researcher_page(view: Page[P]) -> Page[P]:
+def researcher_page(view: Page) -> Page:
     """Open a page to researchers and admins; a refusal of the domain becomes a page that says why."""
 
     @researcher_required
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
             return view(request, *args, **kwargs)
         except DomainError as error:
@@ -38,15 +37,15 @@ def researcher_page(view: Page[P]) -> Page[P]:
     return wrapped
 
 
-def benchmark_page(view: BenchmarkPage[P]) -> Callable[..., HttpResponse]:
+def benchmark_page(view: Page) -> Page:
     """As `researcher_page`, for one benchmark: the address's slug becomes the benchmark, or 404."""
 
     @researcher_required
     @wraps(view)
-    def wrapped(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> Any:
         benchmark = get_object_or_404(Benchmark, slug=slug)
         try:
-            return view(request, benchmark, *args, **kwargs)
+            return view(request, benchmark, **kwargs)
         except DomainError as error:
             return show_refusal(request, error, benchmark=benchmark)
 

@@ -29,7 +29,7 @@ TABLE_WORDS: Mapping[str, str] = {
 }
 FORMAT_LINKS: tuple[tuple[str, dict[str, str]], ...] = (
     ("CSV", {"format": "csv"}),
-    ("CSV for spreadsheets", {"format": "csv", "flavour": SPREADSHEET_SAFE}),
+    ("Safe CSV", {"format": "csv", "flavour": SPREADSHEET_SAFE}),
     ("JSONL", {"format": "jsonl"}),
     ("XLSX", {"format": "xlsx"}),
     ("Parquet", {"format": "parquet"}),

@@ -11,9 +11,11 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Benchmark
+from annotation.permissions import SignedInRequest
 from judging.errors import Conflict, DomainError
 from judging.forms import NewBenchmarkForm, UploadForm
-from judging.importing.files import KINDS, ImportOutcome
+from judging.importing.files import ImportOutcome
+from judging.importing.sources import KINDS
 from judging.importing.uploads import (
     MAX_UPLOAD_BYTES,
     Upload,
@@ -51,7 +53,7 @@ def size_limited(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 @size_limited
 @require_POST
 @benchmark_page
-def upload(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+def upload(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Stage files for a benchmark that exists."""
     form = UploadForm(request.POST, request.FILES)
     staged = _stage(request, form, benchmark_slug=benchmark.slug)
@@ -70,7 +72,7 @@ def upload(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 @size_limited
 @require_http_methods(["GET", "HEAD", "POST"])
 @researcher_page
-def new_benchmark(request: HttpRequest) -> HttpResponse:
+def new_benchmark(request: SignedInRequest) -> HttpResponse:
     """The first files of a benchmark that does not exist yet."""
     form, status = NewBenchmarkForm(), HTTPStatus.OK
     if request.method == "POST":
@@ -91,7 +93,7 @@ def new_benchmark(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @researcher_page
-def show_preview(request: HttpRequest, token: str) -> HttpResponse:
+def show_preview(request: SignedInRequest, token: str) -> HttpResponse:
     """What storing the files would do. With `format=json`, every problem as one document."""
     staged = find_upload(token, owner=request.user)
     try:
@@ -109,7 +111,7 @@ def show_preview(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 @researcher_page
-def confirm(request: HttpRequest, token: str) -> HttpResponse:
+def confirm(request: SignedInRequest, token: str) -> HttpResponse:
     """Store all rows, or with `rows=good` those that are not refused."""
     staged = find_upload(token, owner=request.user)
     try:
@@ -124,7 +126,7 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 @researcher_page
-def discard(request: HttpRequest, token: str) -> HttpResponse:
+def discard(request: SignedInRequest, token: str) -> HttpResponse:
     """Drop the staged files; nothing was stored from them."""
     staged = find_upload(token, owner=request.user)
     discard_upload(staged)
@@ -132,13 +134,13 @@ def discard(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("judging:home")
 
 
-def _stage(request: HttpRequest, form: UploadForm, *, benchmark_slug: str) -> Upload | None:
+def _stage(request: SignedInRequest, form: UploadForm, *, benchmark_slug: str) -> Upload | None:
     """The staged upload, or None with the reasons in the form."""
     if not form.is_valid():
         return None
     try:
         return stage_upload(
-            form.cleaned_data["files"],
+            form.cleaned_data["csv_files"],
             owner=request.user,
             benchmark_slug=benchmark_slug,
             encoding=form.cleaned_data["encoding"],
@@ -146,7 +148,7 @@ def _stage(request: HttpRequest, form: UploadForm, *, benchmark_slug: str) -> Up
             notices=form.notices,
         )
     except DomainError as error:
-        form.add_error("files", error.message)
+        form.add_error("csv_files", error.message)
         return None
 
 
@@ -161,7 +163,7 @@ def _show_outcome(
     context: dict[str, object] = {"error": error}
     if outcome is not None:
         problems = outcome.problems
-        n_blocking = sum(problem.line is None for problem in problems)
+        n_blocking = len({problem.file for problem in problems if problem.is_whole_file})
         n_good = sum(file.created for file in outcome.files)
         context |= {
             "answer": _preview_sentence(outcome, n_blocking=n_blocking),

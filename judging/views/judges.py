@@ -17,6 +17,7 @@ from judging.models import FIRST_SCORE, LAST_SCORE, JudgePass
 from judging.views import listings
 from judging.views.choosing import ReportChoice
 from judging.views.context import benchmark_page, show_page
+from judging.views.listings import ListedPass
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 from judging.views.wording import counted, missing_words, pass_source_words, pass_state_words
 
@@ -25,7 +26,7 @@ from judging.views.wording import counted, missing_words, pass_source_words, pas
 @benchmark_page
 def show_judges(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Every pass with its state and counts."""
-    passes = list(listings.passes_of(benchmark))
+    passes = listings.passes_of(benchmark)
     return show_page(
         request,
         "judging/judges.html",
@@ -60,17 +61,17 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
     )
 
 
-def _passes_answer(passes: Sequence[JudgePass]) -> SafeString:
+def _passes_answer(passes: Sequence[ListedPass]) -> SafeString:
     if not passes:
         return format_html("No judge has scored a response yet.")
     newest = passes[0]
     return format_html(
         "{}; the newest, {}, is {} with {} scores by {}{}.",
         counted(len(passes), "pass", "passes"),
-        newest.name,
-        pass_state_words(newest.state),
+        newest.judge_pass.name,
+        pass_state_words(newest.judge_pass.state),
         formatting.count(newest.n_scored),
-        counted(len(newest.judges.all()), "judge"),
+        counted(len(newest.judges), "judge"),
         _missing_clause(newest.n_missing),
     )
 
@@ -94,7 +95,7 @@ def _missing_clause(n: int) -> SafeString:
     return format_html(", and {} {} missing", formatting.count(n), "is" if n == 1 else "are")
 
 
-def _pass_table(passes: Sequence[JudgePass], benchmark: Benchmark) -> Table:
+def _pass_table(passes: Sequence[ListedPass], benchmark: Benchmark) -> Table:
     return Table(
         id="passes",
         caption="Passes",
@@ -108,23 +109,24 @@ def _pass_table(passes: Sequence[JudgePass], benchmark: Benchmark) -> Table:
             Column("Scored", unit="verdicts"),
             Column("Missing", unit="verdicts"),
             Column("Waiting", unit="verdicts"),
-            text_column("Finished"),
+            Column("Finished"),
         ],
-        rows=[_pass_row(judge_pass, benchmark) for judge_pass in passes],
+        rows=[_pass_row(listed, benchmark) for listed in passes],
     )
 
 
-def _pass_row(judge_pass: JudgePass, benchmark: Benchmark) -> Row:
+def _pass_row(listed: ListedPass, benchmark: Benchmark) -> Row:
+    judge_pass = listed.judge_pass
     address = reverse("judging:pass", kwargs={"slug": benchmark.slug, "public_id": judge_pass.public_id})
     return Row(
         [
             Cell(judge_pass.name, href=address),
             Cell(pass_state_words(judge_pass.state)),
             Cell(pass_source_words(judge_pass.source)),
-            Cell(", ".join(sorted(judge.short_name for judge in judge_pass.judges.all())), reason="no judge"),
-            Cell(judge_pass.n_scored, kind="count"),
-            Cell(judge_pass.n_missing, kind="count", href=address if judge_pass.n_missing else None),
-            Cell(judge_pass.n_waiting, kind="count"),
+            Cell(", ".join(listed.judges), reason="no judge"),
+            Cell(listed.n_scored, kind="count"),
+            Cell(listed.n_missing, kind="count", href=address if listed.n_missing else None),
+            Cell(listed.n_waiting, kind="count"),
             Cell(judge_pass.finished_at, kind="moment", reason="not finished"),
         ]
     )

@@ -8,11 +8,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotation.choices import AnnotatorType, CampaignState, Scale
-from annotation.models import Benchmark, Campaign
+from annotation.models import Benchmark
 from judging.views import listings
 from judging.views.answers import labels_answer
 from judging.views.choosing import ReportChoice
 from judging.views.context import benchmark_page, show_page
+from judging.views.listings import ListedCampaign
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 
 
@@ -22,7 +23,7 @@ def show_labels(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Campaigns with counts, annotators with counts, consensus."""
     choice = ReportChoice(benchmark)
     report = choice.report()
-    campaigns = list(listings.campaigns_of(benchmark))
+    campaigns = listings.campaigns_of(benchmark)
     annotators = listings.labels_by_annotator(benchmark)
     return show_page(
         request,
@@ -30,14 +31,14 @@ def show_labels(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         benchmark=benchmark,
         tab="labels",
         answer=labels_answer(report),
-        campaigns=_campaign_table(campaigns, listings.labels_by_campaign(benchmark)) if campaigns else None,
+        campaigns=_campaign_table(campaigns) if campaigns else None,
         annotators=_annotator_table(annotators, choice) if annotators else None,
         consensus=_consensus_table(report["agreement"]["labels"], choice) if annotators else None,
         new_campaign_url=reverse("annotation:campaign_new", kwargs={"slug": benchmark.slug}),
     )
 
 
-def _campaign_table(campaigns: list[Campaign], labels: Mapping[int, Mapping[str, int]]) -> Table:
+def _campaign_table(campaigns: list[ListedCampaign]) -> Table:
     return Table(
         id="campaigns",
         caption="Campaigns",
@@ -52,22 +53,23 @@ def _campaign_table(campaigns: list[Campaign], labels: Mapping[int, Mapping[str,
             Column("Labels"),
             Column("Labelled", unit="responses"),
         ],
-        rows=[_campaign_row(campaign, labels.get(campaign.pk, {})) for campaign in campaigns],
+        rows=[_campaign_row(listed) for listed in campaigns],
     )
 
 
-def _campaign_row(campaign: Campaign, labels: Mapping[str, int]) -> Row:
+def _campaign_row(listed: ListedCampaign) -> Row:
+    campaign = listed.campaign
     address = reverse("annotation:campaign", kwargs={"campaign_id": campaign.public_id})
     return Row(
         [
             Cell(campaign.name, href=address),
             Cell(CampaignState(campaign.state).label),
             Cell("severity too" if campaign.scale == Scale.BINARY_AND_SEVERITY else "rating only"),
-            Cell(campaign.n_items, kind="count"),
+            Cell(listed.n_items, kind="count"),
             Cell(campaign.labels_per_response, kind="count"),
-            Cell(campaign.n_members, kind="count"),
-            Cell(labels.get("n_labels", 0), kind="count"),
-            Cell(labels.get("n_responses", 0), kind="count"),
+            Cell(listed.n_members, kind="count"),
+            Cell(listed.n_labels, kind="count"),
+            Cell(listed.n_responses, kind="count"),
         ]
     )
 

@@ -1,6 +1,7 @@
 """Counts of what a benchmark holds, for the pages that list it. Reads only; no figure of a report."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -9,9 +10,32 @@ from annotation.choices import ItemKind, ResponseState
 from annotation.models import AuditEvent, Benchmark, Campaign, Prompt, Response
 from annotation.selectors import current_labels
 from judging.choices import UNSETTLED_STATES, VerdictState
+from judging.importing.files import IMPORT_ACTION
 from judging.models import JudgePass, Verdict
 
 MOST_IMPORTS_LISTED = 50
+
+
+@dataclass(frozen=True)
+class ListedCampaign:
+    """A campaign with its regular items, members, current labels and the responses these are on."""
+
+    campaign: Campaign
+    n_items: int
+    n_members: int
+    n_labels: int
+    n_responses: int
+
+
+@dataclass(frozen=True)
+class ListedPass:
+    """A pass with its judges and its verdicts: waiting, scored, settled without a score."""
+
+    judge_pass: JudgePass
+    judges: tuple[str, ...]
+    n_waiting: int
+    n_scored: int
+    n_missing: int
 
 
 def responses_by(benchmark: Benchmark, field: str) -> dict[str, Counter[str]]:
@@ -31,30 +55,27 @@ def prompts_by_category(benchmark: Benchmark) -> dict[str, int]:
 
 def imports_of(benchmark: Benchmark) -> QuerySet[AuditEvent]:
     """The newest imports, newest first, with who did them. One query."""
-    events = AuditEvent.objects.filter(subject=f"benchmark:{benchmark.slug}", action="files.imported")
+    events = AuditEvent.objects.filter(subject=f"benchmark:{benchmark.slug}", action=IMPORT_ACTION)
     return events.select_related("actor").order_by("-at", "-pk")[:MOST_IMPORTS_LISTED]
 
 
-def campaigns_of(benchmark: Benchmark) -> QuerySet[Campaign]:
-    """Campaigns, newest first, with `n_items` and `n_members`. One query."""
-    return benchmark.campaigns.annotate(
+def campaigns_of(benchmark: Benchmark) -> list[ListedCampaign]:
+    """Campaigns, newest first. Two queries."""
+    campaigns = benchmark.campaigns.annotate(
         n_items=Count("items", filter=Q(items__kind=ItemKind.REGULAR), distinct=True),
         n_members=Count("memberships", distinct=True),
     ).order_by("-created_at", "-pk")
-
-
-def labels_by_campaign(benchmark: Benchmark) -> dict[int, dict[str, int]]:
-    """By campaign id: `n_labels` current ones and `n_responses` they are on. One query."""
-    rows = (
+    labels = (
         current_labels(benchmark)
         .order_by()
-        .values("item__campaign")
+        .values_list("item__campaign")
         .annotate(n_labels=Count("pk"), n_responses=Count("item__response", distinct=True))
     )
-    return {
-        row["item__campaign"]: {"n_labels": row["n_labels"], "n_responses": row["n_responses"]}
-        for row in rows
-    }
+    counts = {campaign_id: (n_labels, n_responses) for campaign_id, n_labels, n_responses in labels}
+    return [
+        ListedCampaign(campaign, campaign.n_items, campaign.n_members, *counts.get(campaign.pk, (0, 0)))
+        for campaign in campaigns
+    ]
 
 
 def labels_by_annotator(benchmark: Benchmark) -> list[dict[str, Any]]:
@@ -73,18 +94,17 @@ def labels_by_annotator(benchmark: Benchmark) -> list[dict[str, Any]]:
         )
     )
     return sorted(
-        rows,
+        (dict(row) for row in rows),
         key=lambda row: (row["annotator__code"] is None, row["annotator__code"] or "", row["annotator_type"]),
     )
 
 
-def passes_of(benchmark: Benchmark) -> QuerySet[JudgePass]:
-    """Passes, newest first, with their judges and `n_waiting`, `n_scored`, `n_missing`. Two queries."""
+def passes_of(benchmark: Benchmark) -> list[ListedPass]:
+    """Passes, newest first, with their judges. Two queries."""
     unsettled = Q(verdicts__state__in=UNSETTLED_STATES)
     scored = Q(verdicts__state=VerdictState.SCORED)
-    return (
+    passes = (
         JudgePass.objects.filter(benchmark=benchmark)
-        .select_related("rubric")
         .prefetch_related("judges")
         .annotate(
             n_waiting=Count("verdicts", filter=unsettled),
@@ -93,6 +113,16 @@ def passes_of(benchmark: Benchmark) -> QuerySet[JudgePass]:
         )
         .order_by("-created_at", "-pk")
     )
+    return [
+        ListedPass(
+            judge_pass,
+            judges=tuple(sorted(judge.short_name for judge in judge_pass.judges.all())),
+            n_waiting=judge_pass.n_waiting,
+            n_scored=judge_pass.n_scored,
+            n_missing=judge_pass.n_missing,
+        )
+        for judge_pass in passes
+    ]
 
 
 def verdict_counts(judge_pass: JudgePass) -> dict[str, Counter[str]]:

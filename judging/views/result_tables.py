@@ -1,6 +1,6 @@
 """Tables of the Results page: failure rates and severity, for models, categories and their cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from judging.figures.rates import by_rate, is_thin
@@ -15,7 +15,6 @@ def rate_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -> T
     """Failure rates of the report's `models` or `categories`, highest first."""
     key = {"models": "model", "categories": "category"}[of]
     rows = by_rate(report[of], key)
-    states = sorted({state for figures in rows for state in figures["n_missing"]})
     return Table(
         id=f"{of}-rates",
         caption=f"Failure rate by {'target model' if key == 'model' else 'risk category'}",
@@ -29,10 +28,43 @@ def rate_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -> T
             Column("Responses"),
             Column("Decided", unit="responses"),
             Column("Undecided", unit="responses"),
-            *(Column(missing_words(state).capitalize(), unit="missing verdicts") for state in states),
             Column("SD", unit="between rollouts", help="Sampling noise of the model on the same prompts"),
         ],
-        rows=[_rate_row(figures, choice, key=key, states=states) for figures in rows],
+        rows=[_rate_row(figures, choice, key=key) for figures in rows],
+    )
+
+
+def missing_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -> Table | None:
+    """Verdicts that the rule needs and lacks, by reason; None when nothing is missing."""
+    key = {"models": "model", "categories": "category"}[of]
+    rows = by_rate(report[of], key)
+    states = sorted({state for figures in rows for state in figures["n_missing"]})
+    if not states:
+        return None
+    return Table(
+        id=f"{of}-missing",
+        caption=f"Missing verdicts by {'target model' if key == 'model' else 'risk category'}",
+        note="Verdicts of judges that the rule needs, by reason. A response can lack several; one that the "
+        "rule can decide without them is decided all the same.",
+        columns=[
+            text_column("Model" if key == "model" else "Category"),
+            *(Column(missing_words(state).capitalize(), unit="verdicts") for state in states),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(figures[key]),
+                    *(
+                        count_cell(
+                            figures["n_missing"].get(state, 0),
+                            choice.rows(**{key: figures[key], "graded": "on", "missing": state}),
+                        )
+                        for state in states
+                    ),
+                ]
+            )
+            for figures in rows
+        ],
     )
 
 
@@ -75,7 +107,7 @@ def cell_table(report: Mapping[str, Any], choice: ReportChoice) -> Table:
     )
 
 
-def _rate_row(figures: Figures, choice: ReportChoice, *, key: str, states: Sequence[str]) -> Row:
+def _rate_row(figures: Figures, choice: ReportChoice, *, key: str) -> Row:
     def rows(**filters: str) -> str:
         return choice.rows(**{key: figures[key], "graded": "on"}, **filters)
 
@@ -88,7 +120,6 @@ def _rate_row(figures: Figures, choice: ReportChoice, *, key: str, states: Seque
             count_cell(figures["n_responses"], rows()),
             count_cell(figures["n_decided"], rows(verdict="DECIDED")),
             count_cell(figures["n_undecided"], rows(verdict="UNDECIDED")),
-            *(count_cell(figures["n_missing"].get(state, 0), rows(missing=state)) for state in states),
             figure_cell(figures, "sd_between_rollouts", "rate"),
         ],
         is_thin=is_thin(figures),

@@ -11,7 +11,7 @@ from judging.views.answers import is_much_left_out, results_answer, results_basi
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
 from judging.views.drawing import inline_figure
-from judging.views.result_tables import cell_table, rate_table, severity_table
+from judging.views.result_tables import cell_table, missing_table, rate_table, severity_table
 from judging.views.wording import RULE_SOURCES, missing_words
 
 
@@ -31,6 +31,8 @@ def show_results(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
             "heat_map": inline_figure("heat-map", report, choice),
             "model_rates": rate_table(report, choice, of="models"),
             "model_severity": severity_table(report, choice, of="models"),
+            "model_missing": missing_table(report, choice, of="models"),
+            "category_missing": missing_table(report, choice, of="categories"),
             "category_rates": rate_table(report, choice, of="categories"),
             "category_severity": severity_table(report, choice, of="categories"),
             "cells": cell_table(report, choice),
@@ -66,14 +68,14 @@ def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, 
     overall = report["overall"]
     missing = [
         {
-            "reason": f"Missing verdicts of judges that the rule needs: {missing_words(state)}",
+            "reason": f"Missing verdicts: {missing_words(state)}",
             "n": n,
             "href": choice.rows(graded="on", missing=state),
         }
         for state, n in overall["n_missing"].items()
     ]
     undecided = {
-        "reason": "Undecided responses: in no rate, at both ends of the bounds",
+        "reason": "Undecided responses",
         "n": overall["n_undecided"],
         "href": choice.rows(graded="on", verdict="UNDECIDED"),
     }
@@ -89,8 +91,8 @@ def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, 
             "SD between rollouts: the standard deviation of the single rollouts' rates over the prompts "
             "decided in every rollout; the model's own noise on the same prompts. Rows with fewer than 10 "
             "prompts are greyed.",
-            "A missing verdict that the rule can do without leaves the response decided; one response can "
-            "lack several.",
+            "Undecided responses are in no rate and at both ends of the bounds. A missing verdict that "
+            "the rule can do without leaves the response decided; one response can lack several.",
         ],
         "facts": [
             ("Rule", report["rule_in_words"]),

@@ -24,7 +24,7 @@ from judging.views.tables import Cell, Column, Row, Table, text_column
 from judging.views.wording import counted, missing_words
 
 ROWS_PER_PAGE = 50
-EXCERPT_LENGTH = 120
+EXCERPT_LENGTH = 90
 UNDECIDED_REASONS = {
     "incomplete": "a judge is missing and the rule is strict",
     "undecided": "the missing scores could go either way",
@@ -246,7 +246,7 @@ def _label_table(labels: list[Label]) -> Table:
             text_column("Rating"),
             Column("Severity", unit="1-5"),
             text_column("Note"),
-            text_column("When"),
+            Column("When"),
         ],
         rows=[
             Row(
