@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from annotation.choices import Rating
+from annotation.choices import Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from annotation.selectors import current_labels
 from judging.choices import PassSource, PassState, RubricScale, VerdictState
@@ -87,6 +87,11 @@ def find_pass_anywhere(public_id: str) -> JudgePass:
             code="unknown_pass",
         )
     return found
+
+
+def count_complete_responses(benchmark: Benchmark) -> int:
+    """How many responses a pass over the whole benchmark would judge."""
+    return Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK).count()
 
 
 def default_pass(benchmark: Benchmark) -> JudgePass | None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from judging.views import calibration, data, drawing, exports, imports, judges, labels, results, rows
+from judging.views import calibration, data, drawing, exports, imports, judges, labels, results, rows, running
 
 app_name = "judging"
 urlpatterns = [
@@ -16,7 +16,12 @@ urlpatterns = [
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
+    path("<slug:slug>/judges/start/", running.start, name="start_pass"),
     path("<slug:slug>/judges/<str:public_id>/", judges.show_pass, name="pass"),
+    path("<slug:slug>/judges/<str:public_id>/progress/", running.show_progress, name="pass_progress"),
+    path("<slug:slug>/judges/<str:public_id>/pause/", running.pause, name="pause_pass"),
+    path("<slug:slug>/judges/<str:public_id>/resume/", running.resume, name="resume_pass"),
+    path("<slug:slug>/judges/<str:public_id>/cancel/", running.cancel, name="cancel_pass"),
     path("<slug:slug>/calibration/", calibration.show_calibration, name="calibration"),
     path("<slug:slug>/results/", results.show_results, name="results"),
     path("<slug:slug>/exports/", exports.show_exports, name="exports"),

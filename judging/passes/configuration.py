@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ MAX_TOKENS = 1024
 TRUNCATION_FACTOR = 2
 EXCLUSION: Final = "case"
 MAX_SHOTS = 10
+DEFAULT_RUBRIC = "likert-v1"
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,42 @@ class JudgeSeat:
     judge: Judge
     endpoint: Endpoint
     model: EndpointModel
+
+
+@dataclass(frozen=True)
+class OfferedJudge:
+    """A judge that the endpoints file offers, and whether its key is at hand."""
+
+    slug: str
+    short_name: str
+    endpoint_name: str
+    has_key: bool
+
+
+def offered_judges() -> list[OfferedJudge]:
+    """Judges of the endpoints file and the presets, those with a key first.
+
+    Raises:
+        EndpointError: the endpoints file cannot be read.
+    """
+    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
+    judges = [
+        OfferedJudge(
+            slug=model.slug,
+            short_name=model.short_name,
+            endpoint_name=endpoint.name,
+            has_key=endpoint.key_variable is None or bool(os.environ.get(endpoint.key_variable)),
+        )
+        for endpoint in endpoints.values()
+        for model in endpoint.models
+        if "judge" in model.roles
+    ]
+    return sorted(judges, key=lambda judge: (not judge.has_key, judge.slug))
+
+
+def offered_rubrics() -> list[str]:
+    """Names of the bundled rubrics and the stored ones."""
+    return sorted({*BUNDLED_RUBRICS, *Rubric.objects.values_list("slug", flat=True)}, reverse=True)
 
 
 def digest_of(configuration: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from judging.views import listings
 from judging.views.choosing import ReportChoice
 from judging.views.context import benchmark_page, show_page
 from judging.views.listings import ListedPass
+from judging.views.running import live_context
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 from judging.views.wording import counted, missing_words, pass_source_words, pass_state_words
 
@@ -50,7 +51,6 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         "judging/pass.html",
         benchmark=benchmark,
         tab="judges",
-        judge_pass=judge_pass,
         answer=_pass_answer(judge_pass, counts),
         facts=_facts(judge_pass),
         states=_state_table(counts, choice) if counts else None,
@@ -58,6 +58,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
         calibration_url=choice.address("calibration"),
         results_url=choice.address("results"),
+        **{name: value for name, value in live_context(judge_pass).items() if name != "benchmark"},
     )
 
 

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from judging.choices import PassState
 from judging.errors import DomainError
 from judging.models import JudgePass
+from judging.passes.configuration import DEFAULT_RUBRIC
 from judging.passes.progress import PassProgress
 from judging.passes.starting import PassRequest, start_pass
 from judging.selectors import find_benchmark, find_campaign
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG")
         parser.add_argument("--judge", nargs="+", required=True, metavar="NAME", action="extend")
-        parser.add_argument("--rubric", default="likert-v1")
+        parser.add_argument("--rubric", default=DEFAULT_RUBRIC)
         parser.add_argument(
             "--shots", type=int, default=0, metavar="K", help="exemplars of each kind (default 0)"
         )

@@ -1,0 +1,132 @@
+"""Starting a pass, watching it, and pausing, resuming or cancelling it."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.models import Account, Benchmark
+from judging.choices import PassSource, PassState, VerdictState
+from judging.errors import DomainError
+from judging.forms import StartPassForm
+from judging.models import JudgePass
+from judging.passes.configuration import offered_judges, offered_rubrics
+from judging.passes.control import cancel_pass, pause_pass, resume_pass
+from judging.passes.progress import PassProgress, measure_progress
+from judging.passes.starting import PassRequest, start_pass
+from judging.selectors import count_complete_responses
+from judging.views.context import benchmark_page, show_page
+from judging.views.wording import missing_words, pass_state_words
+
+ENDED = (PassState.FINISHED, PassState.CANCELLED)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@benchmark_page
+def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Choose judges, rubric, exemplars and caps; then start."""
+    judges, status = offered_judges(), HTTPStatus.OK
+    form = StartPassForm(request.POST or None, judges=judges, rubrics=offered_rubrics(), benchmark=benchmark)
+    if request.method == "POST":
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
+        if form.is_valid():
+            try:
+                judge_pass = start_pass(
+                    benchmark, PassRequest(**form.cleaned_data), actor=_account_of(request)
+                )
+            except DomainError as error:
+                form.add_error(None, error.message)
+            else:
+                return redirect("judging:pass", slug=benchmark.slug, public_id=judge_pass.public_id)
+    return show_page(
+        request,
+        "judging/start_pass.html",
+        benchmark=benchmark,
+        tab="judges",
+        form=form,
+        n_complete=count_complete_responses(benchmark),
+        judges=judges,
+        status=status,
+    )
+
+
+@require_safe
+@benchmark_page
+def show_progress(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """The live part of a pass's page. Once the pass has moved on, the page is asked to reload."""
+    judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
+    response = render(request, "judging/_live_pass.html", live_context(judge_pass))
+    if judge_pass.state != PassState.RUNNING:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@benchmark_page
+def pause(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """Claim no more rows."""
+    return _control(request, benchmark, public_id, pause_pass, "Paused. Calls in flight are still recorded.")
+
+
+@require_POST
+@benchmark_page
+def resume(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """Go on with the missing rows."""
+    return _control(request, benchmark, public_id, resume_pass, "Going on with the missing rows.")
+
+
+@require_POST
+@benchmark_page
+def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """End the pass for good."""
+    return _control(request, benchmark, public_id, cancel_pass, "Cancelled. What was scored stays.")
+
+
+def live_context(judge_pass: JudgePass) -> dict[str, object]:
+    """What `_live_pass.html` needs: progress, and which controls make sense now."""
+    measured = measure_progress(judge_pass)
+    return {
+        "judge_pass": judge_pass,
+        "benchmark": judge_pass.benchmark,
+        "is_live": judge_pass.source == PassSource.JUDGED and judge_pass.state not in ENDED,
+        "is_running": judge_pass.state == PassState.RUNNING,
+        "is_paused": judge_pass.state == PassState.PAUSED,
+        "pause_words": judge_pass.get_pause_reason_display() if judge_pass.pause_reason else None,
+        "progress": _shown(measured),
+        "n_attempts": measured.n_attempts,
+        "waiting_until": measured.waiting_until,
+    }
+
+
+def _shown(measured: PassProgress) -> dict[str, object]:
+    known = [state for state in VerdictState.values if state in measured.counts]
+    return {
+        "name": measured.judge_pass.name,
+        "state": pass_state_words(measured.judge_pass.state),
+        "n_done": measured.n_settled,
+        "n_total": measured.n_rows,
+        "counts": [(missing_words(state), measured.counts[state]) for state in known],
+        "rate_per_s": measured.rate_per_s,
+        "seconds_left": measured.seconds_left,
+        "cost": None if measured.cost is None else f"{measured.cost:.2f}",
+    }
+
+
+def _control(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    public_id: str,
+    act: Callable[..., None],
+    done: str,
+) -> HttpResponse:
+    judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
+    act(judge_pass, actor=_account_of(request))
+    messages.success(request, done)
+    return redirect("judging:pass", slug=benchmark.slug, public_id=public_id)
+
+
+def _account_of(request: HttpRequest) -> Account | None:
+    return request.user if isinstance(request.user, Account) else None
