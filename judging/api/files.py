@@ -1,11 +1,7 @@
 """Files out and in: one table as a download, and an import of the paper's files."""
 
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -17,11 +13,11 @@ from rest_framework.views import APIView
 
 from annotation.api.reading import refuse_unknown_parameters
 from annotation.models import Account
-from judging.errors import DomainError
 from judging.exports.downloads import CONTENT_TYPES, ZIP_TYPE, open_bundle, open_download
 from judging.exports.exporting import FLAVOURS, FORMATS
 from judging.exports.tables import TABLES
-from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices, import_files
+from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
+from judging.importing.uploads import MAX_FILES, discard_upload, import_upload, preview_upload, stage_upload
 from judging.selectors import find_benchmark, find_pass
 
 BUNDLES = ("none", "zip")
@@ -78,7 +74,7 @@ class ImportSerializer(serializers.Serializer):
     """Files with the paper's names or columns, and where they go."""
 
     benchmark = serializers.CharField(max_length=64)
-    files = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=20)
+    files = serializers.ListField(child=serializers.FileField(), allow_empty=False, max_length=MAX_FILES)
     dry_run = serializers.BooleanField(default=False)
     skip_bad_rows = serializers.BooleanField(default=False)
     pass_name = serializers.CharField(max_length=100, default=IMPORTED_PASS_NAME)
@@ -105,22 +101,27 @@ class ImportView(APIView):
         refuse_unknown_parameters(request, ())
         serializer = ImportSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        asked = serializer.validated_data
-        with tempfile.TemporaryDirectory(prefix="carebench-import-") as folder:
-            outcome = import_files(
-                _save_uploads(asked["files"], Path(folder)),
-                benchmark_slug=asked["benchmark"],
-                actor=cast(Account, request.user),
-                is_dry_run=asked["dry_run"],
-                skips_bad_rows=asked["skip_bad_rows"],
-                pass_name=asked["pass_name"],
-                notices=BenchmarkNotices(
-                    licence=asked.get("licence"),
-                    attribution=asked.get("attribution"),
-                    canary=asked.get("canary"),
-                ),
-                encoding=asked["encoding"],
-            )
+        asked, account = serializer.validated_data, cast(Account, request.user)
+        upload = stage_upload(
+            asked["files"],
+            owner=account,
+            benchmark_slug=asked["benchmark"],
+            encoding=asked["encoding"],
+            pass_name=asked["pass_name"],
+            notices=BenchmarkNotices(
+                licence=asked.get("licence"),
+                attribution=asked.get("attribution"),
+                canary=asked.get("canary"),
+            ),
+        )
+        try:
+            if asked["dry_run"]:
+                outcome = preview_upload(upload)
+            else:
+                outcome = import_upload(upload, actor=account, skips_bad_rows=asked["skip_bad_rows"])
+        finally:
+            # Unlike the page, a script sends its files again with its decision.
+            discard_upload(upload)
         document = outcome.to_json()
         if outcome.is_stored:
             return Response(document, status=status.HTTP_201_CREATED)
@@ -132,20 +133,3 @@ class ImportView(APIView):
             "code": "rows_refused",
         }
         return Response({**refusal, **document}, status=status.HTTP_422_UNPROCESSABLE_ENTITY)
-
-
-def _save_uploads(uploads: Sequence[UploadedFile], folder: Path) -> list[Path]:
-    """The uploads under their own names, from which their kinds are told."""
-    paths: list[Path] = []
-    for upload in uploads:
-        path = folder / Path(upload.name or "file").name
-        if path in paths:
-            raise DomainError(
-                f"The file {path.name} was sent twice. Send each file once, or rename one.",
-                code="duplicate_file",
-            )
-        with path.open("xb") as file:
-            for chunk in upload.chunks():
-                file.write(chunk)
-        paths.append(path)
-    return paths

@@ -29,23 +29,25 @@ def write_xlsx(table: Table, path: Path, *, changes: CellChanges, notes: Notes) 
         ExportError: more rows than a sheet can hold, or the written file cannot be read.
     """
     from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
 
     workbook = Workbook(write_only=True)
-    sheet = workbook.create_sheet(DATA_SHEET)
+    try:
+        _write_data(workbook.create_sheet(DATA_SHEET), table, changes)
+        n_rows = changes.row + 1
+        _write_notes(workbook.create_sheet(NOTES_SHEET), notes(), changes)
+    except BaseException:
+        # The sheets wait in temporary files, which only saving would remove.
+        for sheet in workbook.worksheets:
+            sheet.close()
+            sheet._writer.cleanup()
+        raise
+    workbook.save(path)
+    _read_back(path, n_rows=n_rows)
+
+
+def _write_data(sheet: Any, table: Table, changes: CellChanges) -> None:
     sheet.freeze_panes = "A2"
-
-    def cell(value: Flat, column: str) -> Any:
-        if value is None or isinstance(value, bool):
-            return value
-        is_text = isinstance(value, str) or abs(value) >= MAX_EXACT_INTEGER
-        shown = changes.for_workbook(text_of(value), column) if is_text else text_of(value)
-        # Numbers go in as the text of all their digits too, since openpyxl itself writes 16.
-        made = WriteOnlyCell(sheet, value=shown)
-        made.data_type = "s" if is_text else "n"
-        return made
-
-    sheet.append([cell(column.name, column.name) for column in table.columns])
+    sheet.append([_cell(sheet, column.name, column.name, changes) for column in table.columns])
     for changes.row, row in enumerate(table.rows, start=1):
         if changes.row >= MAX_SHEET_ROWS:
             raise ExportError(
@@ -55,17 +57,29 @@ def write_xlsx(table: Table, path: Path, *, changes: CellChanges, notes: Notes) 
             )
         sheet.append(
             [
-                cell(column.flatten(value), column.name)
+                _cell(sheet, column.flatten(value), column.name, changes)
                 for column, value in zip(table.columns, row, strict=True)
             ]
         )
-    n_rows = changes.row + 1
-    about = workbook.create_sheet(NOTES_SHEET)
+
+
+def _write_notes(sheet: Any, notes: Mapping[str, Any], changes: CellChanges) -> None:
     changes.row = 0
-    for line in _note_lines(notes()):
-        about.append([cell(value, NOTES_SHEET) for value in line])
-    workbook.save(path)
-    _read_back(path, n_rows=n_rows)
+    for line in _note_lines(notes):
+        sheet.append([_cell(sheet, value, NOTES_SHEET, changes) for value in line])
+
+
+def _cell(sheet: Any, value: Flat, column: str, changes: CellChanges) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    if value is None or isinstance(value, bool):
+        return value
+    is_text = isinstance(value, str) or abs(value) >= MAX_EXACT_INTEGER
+    shown = changes.for_workbook(text_of(value), column) if is_text else text_of(value)
+    # Numbers go in as the text of all their digits too, since openpyxl itself writes 16.
+    cell = WriteOnlyCell(sheet, value=shown)
+    cell.data_type = "s" if is_text else "n"
+    return cell
 
 
 def _note_lines(notes: Mapping[str, Any]) -> Iterator[list[Flat]]:
