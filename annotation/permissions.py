@@ -16,6 +16,12 @@ from annotation.models import Account, Campaign, Consent, Membership
 View = Callable[..., HttpResponse]
 
 
+class ConsentMissing(NotAllowed):
+    """The person has not consented to the campaign's present text, or has withdrawn."""
+
+    code = "consent_missing"
+
+
 class SignedInRequest(HttpRequest):
     """The request of a page that one of the decorators below protects."""
 
@@ -130,12 +136,11 @@ def require_may_label(membership: Membership) -> None:
 
     Raises:
         Gone: the campaign is paused or closed.
-        NotAllowed: no consent, or it was withdrawn.
+        ConsentMissing: no consent, or it was withdrawn.
     """
     require_open(membership.campaign)
     if not has_consented(membership):
-        raise NotAllowed(
+        raise ConsentMissing(
             "Nothing was saved, because there is no consent from you for this task. "
-            "Open the task again to read the text and decide.",
-            code="consent_missing",
+            "Open the task again to read the text and decide."
         )

@@ -104,11 +104,10 @@ def _candidates(campaign: Campaign, annotator: Annotator) -> QuerySet[CampaignIt
 
 def _hold(item: CampaignItem, annotator: Annotator, campaign: Campaign) -> Assignment:
     """Put the item into the annotator's hands, or keep it there, under a fresh lease."""
-    assignment, _ = Assignment.objects.update_or_create(
-        item=item, annotator=annotator, defaults={"lease_until": lease_end(campaign)}
-    )
-    assignment.refresh_from_db(fields=["lease_until"])
-    return assignment
+    own = Assignment.objects.select_related("item").filter(item=item, annotator=annotator)
+    if not own.update(lease_until=lease_end(campaign)):
+        Assignment.objects.create(item=item, annotator=annotator, lease_until=lease_end(campaign))
+    return own.get()
 
 
 def lease_end(campaign: Campaign) -> Combinable:

@@ -21,7 +21,7 @@ from annotation.labelling import (
     submit_label,
 )
 from annotation.models import Assignment, Membership
-from annotation.permissions import SignedInRequest, has_consented, membership_of, wants_json
+from annotation.permissions import ConsentMissing, SignedInRequest, has_consented, membership_of, wants_json
 from annotation.selectors import (
     last_label,
     own_assignment,
@@ -44,9 +44,10 @@ PLAIN_QUESTION = "Would you find this answer acceptable?"
 def next_item(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Send the person to the item in their hands, or a new one, or to what comes before and after."""
     membership = membership_of(request.user, campaign_id)
-    if not has_consented(membership):
+    try:
+        assignment = next_assignment(campaign=membership.campaign, annotator=membership.annotator)
+    except ConsentMissing:
         return redirect("annotation:consent", campaign_id=campaign_id)
-    assignment = next_assignment(campaign=membership.campaign, annotator=membership.annotator)
     if assignment is None:
         return redirect("annotation:thanks", campaign_id=campaign_id)
     return redirect("annotation:item", campaign_id=campaign_id, assignment_id=assignment.public_id)

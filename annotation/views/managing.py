@@ -111,7 +111,7 @@ def _campaign_page(
         "n_items": n_items,
         "n_labels": n_labels,
         "answer": f"{n_full:,} of {n_items:,} responses have the {_labels_wanted(found)}.",
-        "basis": f"{n_labels:,} labels by {len(people):,} annotators · {found.get_scale_display()}",
+        "basis": f"Labels: {n_labels:,} · Annotators: {len(people):,} · {found.get_scale_display()}",
         "people_form": people_form,
         "can_open": found.state == CampaignState.PAUSED,
         "can_pause": found.state == CampaignState.OPEN,

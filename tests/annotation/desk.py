@@ -4,6 +4,8 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
+
 from annotation.campaigns import add_annotator, give_consent
 from annotation.choices import AnnotatorType, Rating, Role
 from annotation.labelling import Receipt, next_assignment, submit_label
@@ -58,3 +60,16 @@ def answer(assignment: Assignment, rating: Rating = Rating.ACCEPTABLE, **values:
     """Submit a label for the assignment under a new submission id."""
     values.setdefault("submission_id", uuid.uuid4())
     return submit_label(assignment=assignment, annotator=assignment.annotator, rating=rating, **values)
+
+
+def url(name: str, desk: Desk, **kwargs: str) -> str:
+    return reverse(f"annotation:{name}", kwargs={"campaign_id": desk.campaign.public_id, **kwargs})
+
+
+def item_url(desk: Desk, assignment: Assignment, name: str = "item") -> str:
+    return url(name, desk, assignment_id=assignment.public_id)
+
+
+def sent(value: str = "ACCEPTABLE", **values: Any) -> dict[str, Any]:
+    """What the form sends."""
+    return {"value": value, "note": "", "revises": "", "submission_id": str(uuid.uuid4()), **values}

@@ -59,12 +59,7 @@ def test_fifty_identical_submits_store_one_label_with_equal_receipts() -> None:
 def test_twenty_people_racing_for_ten_items_get_ten_different_ones() -> None:
     desk = make_desk(n_items=10, n_annotators=20)
 
-    assignments = at_once(
-        [
-            lambda person=person: next_assignment(campaign=desk.campaign, annotator=person)
-            for person in desk.annotators
-        ]
-    )
+    assignments = at_once([partial(next_of, desk, person) for person in desk.annotators])
 
     held = [assignment.item_id for assignment in assignments if assignment]
     assert sorted(held) == sorted(item.pk for item in desk.items)
@@ -74,12 +69,7 @@ def test_twenty_people_racing_for_ten_items_get_ten_different_ones() -> None:
 def test_people_racing_for_items_with_overlap_two_fill_each_exactly_twice() -> None:
     desk = make_desk(n_items=5, n_annotators=12, labels_per_response=2)
 
-    assignments = at_once(
-        [
-            lambda person=person: next_assignment(campaign=desk.campaign, annotator=person)
-            for person in desk.annotators
-        ]
-    )
+    assignments = at_once([partial(next_of, desk, person) for person in desk.annotators])
 
     held = [assignment.item_id for assignment in assignments if assignment]
     assert sorted(held) == sorted([item.pk for item in desk.items] * 2)

@@ -174,7 +174,7 @@ function onKey(event) {
 reveal.addEventListener("toggle", () => (hasBeenShown ||= reveal.open));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (event.submitter?.name !== "value") return;
+  if (event.submitter?.name !== "value") return say("", "Press Acceptable or Unacceptable to answer.");
   store(BY_KEY, null);
   giveAnswer(event.submitter.value);
 });
