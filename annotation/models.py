@@ -308,7 +308,7 @@ class Label(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(action="RETRACTED", rating=None, severity=None, is_current=False)
-                | (~Q(action="RETRACTED") & Q(rating__in=Rating.values)),
+                | (~Q(action="RETRACTED") & Q(rating__isnull=False, rating__in=Rating.values)),
                 name="label_rating_unless_retracted",
             ),
             models.CheckConstraint(

@@ -102,7 +102,7 @@ class JudgePass(models.Model):
             one_of("source", PassSource, name="pass_source_known"),
             one_of("scale", RubricScale, name="pass_scale_known"),
             models.CheckConstraint(
-                condition=Q(state="PAUSED", pause_reason__in=PauseReason.values)
+                condition=Q(state="PAUSED", pause_reason__isnull=False, pause_reason__in=PauseReason.values)
                 | (~Q(state="PAUSED") & Q(pause_reason=None)),
                 name="pass_paused_has_reason",
             ),

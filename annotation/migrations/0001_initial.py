@@ -286,7 +286,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='label',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('action', 'RETRACTED'), ('is_current', False), ('rating', None), ('severity', None)), models.Q(models.Q(('action', 'RETRACTED'), _negated=True), ('rating__in', ['ACCEPTABLE', 'UNACCEPTABLE'])), _connector='OR'), name='label_rating_unless_retracted'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('action', 'RETRACTED'), ('is_current', False), ('rating', None), ('severity', None)), models.Q(models.Q(('action', 'RETRACTED'), _negated=True), ('rating__in', ['ACCEPTABLE', 'UNACCEPTABLE']), ('rating__isnull', False)), _connector='OR'), name='label_rating_unless_retracted'),
         ),
         migrations.AddConstraint(
             model_name='label',

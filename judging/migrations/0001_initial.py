@@ -130,7 +130,7 @@ class Migration(migrations.Migration):
                 ('score', models.PositiveSmallIntegerField(null=True)),
                 ('jailbreak_score', models.PositiveSmallIntegerField(null=True)),
                 ('failure_code', models.CharField(choices=[('rate_limited', 'rate limited'), ('timeout', 'timed out'), ('network', 'network'), ('auth', 'key refused'), ('bad_request', 'request refused'), ('server', 'server error'), ('bad_reply', 'unusable reply'), ('encoding', 'text cannot be sent'), ('poison', 'stopped several workers'), ('imported', 'missing in the imported file')], max_length=32, null=True)),
-                ('skip_code', models.CharField(choices=[('RESPONSE_EMPTY', 'response is empty'), ('RESPONSE_ERROR', 'response failed to generate'), ('RESPONSE_FILTERED', 'response was filtered'), ('RESPONSE_TRUNCATED', 'response was cut off')], max_length=32, null=True)),
+                ('skip_code', models.CharField(choices=[('RESPONSE_EMPTY', 'response is empty'), ('RESPONSE_ERROR', 'response failed to generate'), ('RESPONSE_FILTERED', 'response was filtered'), ('RESPONSE_TRUNCATED', 'response was cut off'), ('EXEMPLAR_LEAK', 'an exemplar was the case itself')], max_length=32, null=True)),
                 ('detail', models.TextField(null=True)),
                 ('raw_text', models.TextField(null=True)),
                 ('parser_version', models.CharField(max_length=32, null=True)),
@@ -191,7 +191,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='judgepass',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('pause_reason__in', ['user', 'auth', 'budget']), ('state', 'PAUSED')), models.Q(models.Q(('state', 'PAUSED'), _negated=True), ('pause_reason', None)), _connector='OR'), name='pass_paused_has_reason'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('pause_reason__in', ['user', 'auth', 'budget']), ('pause_reason__isnull', False), ('state', 'PAUSED')), models.Q(models.Q(('state', 'PAUSED'), _negated=True), ('pause_reason', None)), _connector='OR'), name='pass_paused_has_reason'),
         ),
         migrations.AddIndex(
             model_name='verdict',

@@ -1,0 +1,55 @@
+"""The demo keeps to its own folder, whatever the shell holds."""
+
+import stat
+import tomllib
+from pathlib import Path
+
+from carebench_web.demo.environment import prepare_environment
+
+
+def prepared(folder: Path, **before: str) -> dict[str, str]:
+    environment = dict(before)
+    prepare_environment(environment, folder=folder)
+    return environment
+
+
+def test_everything_lies_in_the_demo_folder(tmp_path: Path) -> None:
+    environment = prepared(tmp_path / "demo")
+
+    assert environment["CAREBENCH_DATA_DIR"] == str(tmp_path / "demo")
+    assert environment["DATABASE_URL"].startswith(f"sqlite:///{tmp_path / 'demo'}")
+    assert environment["CELERY_BROKER_URL"] == "memory://"
+
+
+def test_settings_of_the_shell_do_not_reach_the_demo(tmp_path: Path) -> None:
+    environment = prepared(
+        tmp_path,
+        DATABASE_URL="postgresql://db.example/production",
+        DJANGO_DEBUG="true",
+        CAREBENCH_ENDPOINTS_FILE="/etc/endpoints.toml",
+        HOME="/home/somebody",
+    )
+
+    assert "production" not in environment["DATABASE_URL"]
+    assert "DJANGO_DEBUG" not in environment
+    assert environment["CAREBENCH_ENDPOINTS_FILE"] == str(tmp_path / "endpoints.toml")
+    assert environment["HOME"] == "/home/somebody"
+
+
+def test_secret_key_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> None:
+    first = prepared(tmp_path)["DJANGO_SECRET_KEY"]
+    second = prepared(tmp_path)["DJANGO_SECRET_KEY"]
+
+    assert first == second
+    assert len(first) >= 32
+    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+
+
+def test_endpoints_file_leads_to_this_machine_alone(tmp_path: Path) -> None:
+    environment = prepared(tmp_path)
+
+    document = tomllib.loads((tmp_path / "endpoints.toml").read_text())
+
+    (endpoint,) = document["endpoint"]
+    assert endpoint["base_url"] == f"http://127.0.0.1:{environment['CAREBENCH_DEMO_PROVIDER_PORT']}/v1"
+    assert {model["slug"] for model in endpoint["model"]} == {"gemini-3.1-pro", "gpt-5.4", "claude-opus-4.6"}
