@@ -3,8 +3,8 @@
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,8 @@ def export_table(
                     created_at=created_at,
                 )
 
-            write(replace(opened, rows=counted), draft, changes=changes, notes=describe)
+            with closing(counted):
+                write(replace(opened, rows=counted), draft, changes=changes, notes=describe)
         manifest = {"file": out.name, **describe_file(draft), **describe()}
         draft_manifest.write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     return ExportOutcome(path=out, manifest_path=manifest_path_of(out), manifest=manifest)
@@ -128,6 +129,11 @@ class _CountedRows:
             if self.on_progress is not None and self.n_rows % PROGRESS_STEP == 0:
                 self.on_progress(self.n_rows)
             yield row
+
+    def close(self) -> None:
+        """End a reading that broke off: a database cursor must be closed within its transaction."""
+        if isinstance(self.table.rows, Generator):
+            self.table.rows.close()
 
 
 def _choose_writer(format: str, flavour: str | None) -> tuple[str | None, Callable[..., None]]:
