@@ -1,0 +1,229 @@
+"""Starting, watching and steering a pass in the browser's terms; a loopback provider answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from judging.choices import PassSource, PassState, PauseReason, VerdictState
+from judging.llm.fake_provider import FakeProviderSettings, running
+from judging.models import JudgePass, Verdict
+from tests.factories import make_pass, make_verdict
+from tests.judging_pages.study import Study
+
+ENDPOINTS = """
+[[endpoint]]
+name = "loopback"
+base_url = "{url}"
+allow_private = true
+max_in_flight = 4
+
+  [[endpoint.model]]
+  slug = "judge-x"
+  short_name = "X"
+"""
+
+
+@pytest.fixture
+def provider(settings: Any, tmp_path: Path) -> Iterator[str]:
+    with running(FakeProviderSettings()) as url:
+        settings.ENDPOINTS_FILE = tmp_path / "endpoints.toml"
+        settings.ENDPOINTS_FILE.write_text(ENDPOINTS.format(url=url))
+        yield url
+
+
+@pytest.fixture
+def dead_provider(settings: Any, tmp_path: Path) -> Iterator[str]:
+    with running(FakeProviderSettings(dead_key=True)) as url:
+        settings.ENDPOINTS_FILE = tmp_path / "endpoints.toml"
+        settings.ENDPOINTS_FILE.write_text(ENDPOINTS.format(url=url))
+        yield url
+
+
+def address(name: str, study: Study, judge_pass: JudgePass | None = None) -> str:
+    kwargs = {"slug": study.benchmark.slug}
+    if judge_pass is not None:
+        kwargs["public_id"] = judge_pass.public_id
+    return reverse(f"judging:{name}", kwargs=kwargs)
+
+
+def started_pass(study: Study, **values: object) -> JudgePass:
+    return make_pass(
+        benchmark=study.benchmark,
+        source=PassSource.JUDGED,
+        judges=tuple(study.judges),
+        **{"name": "live", "state": PassState.RUNNING, "configuration": {"judges": {}}, **values},
+    )
+
+
+def test_form_offers_the_judges_of_the_endpoints_file(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    page = researcher_client.get(address("start_pass", study)).content.decode()
+
+    assert "X (judge-x at loopback)" in page
+    assert "no key set" in page
+
+
+def test_starting_makes_the_rows_and_leads_to_the_pass(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    answer = researcher_client.post(
+        address("start_pass", study), {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
+    )
+
+    judge_pass = JudgePass.objects.get(source=PassSource.JUDGED)
+    assert answer.status_code == 302
+    assert answer.url == address("pass", study, judge_pass)
+    assert judge_pass.state == PassState.RUNNING
+    assert judge_pass.is_simulated
+    assert judge_pass.created_by is not None
+    assert Verdict.objects.filter(judge_pass=judge_pass).count() == len(study.responses)
+
+
+def test_starting_twice_shows_the_refusal_and_makes_one_run(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
+    researcher_client.post(address("start_pass", study), asked)
+
+    answer = researcher_client.post(address("start_pass", study), asked)
+
+    assert answer.status_code == 422
+    assert "running or paused already" in answer.content.decode()
+    assert JudgePass.objects.filter(source=PassSource.JUDGED).count() == 1
+
+
+def test_a_dead_key_starts_nothing_and_says_why(
+    researcher_client: Client, study: Study, dead_provider: str
+) -> None:
+    answer = researcher_client.post(
+        address("start_pass", study), {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
+    )
+
+    assert answer.status_code == 422
+    assert "HTTP 401" in answer.content.decode()
+    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"judges": []}, {"judges": ["nobody"]}, {"rubric": "nothing"}, {"shots": "-1"}, {"limit": "0"}],
+    ids=["no judge", "unknown judge", "unknown rubric", "negative shots", "limit of none"],
+)
+def test_bad_choices_are_named_and_start_nothing(
+    researcher_client: Client, study: Study, provider: str, change: dict[str, object]
+) -> None:
+    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"} | change
+
+    answer = researcher_client.post(address("start_pass", study), asked)
+
+    assert answer.status_code == 422
+    assert "Nothing was saved yet" in answer.content.decode()
+    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
+
+
+def test_live_part_shows_counts_and_asks_for_itself_while_running(
+    researcher_client: Client, study: Study
+) -> None:
+    judge_pass = started_pass(study)
+    for response in study.responses[:3]:
+        make_verdict(
+            judge_pass=judge_pass,
+            response=response,
+            judge=study.judges[0],
+            state=VerdictState.PENDING,
+            score=None,
+        )
+
+    answer = researcher_client.get(address("pass_progress", study, judge_pass))
+
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'hx-trigger="every 2s"' in page
+    assert 'max="3"' in page
+    assert "HX-Refresh" not in answer.headers
+
+
+def test_live_part_reloads_the_page_once_the_pass_has_ended(researcher_client: Client, study: Study) -> None:
+    judge_pass = started_pass(study, state=PassState.FINISHED)
+
+    answer = researcher_client.get(address("pass_progress", study, judge_pass))
+
+    assert answer.headers["HX-Refresh"] == "true"
+    assert "hx-trigger" not in answer.content.decode()
+
+
+def test_pausing_and_cancelling_change_the_state(researcher_client: Client, study: Study) -> None:
+    judge_pass = started_pass(study)
+
+    researcher_client.post(address("pause_pass", study, judge_pass))
+    judge_pass.refresh_from_db()
+    paused = (judge_pass.state, judge_pass.pause_reason)
+    researcher_client.post(address("cancel_pass", study, judge_pass))
+    judge_pass.refresh_from_db()
+
+    assert paused == (PassState.PAUSED, PauseReason.USER)
+    assert judge_pass.state == PassState.CANCELLED
+
+
+def test_resuming_calls_the_judges_first(researcher_client: Client, study: Study, provider: str) -> None:
+    judge_pass = started_pass(
+        study,
+        state=PassState.PAUSED,
+        pause_reason=PauseReason.AUTH,
+        configuration={"judges": {"judge-x": {"endpoint": "loopback", "model_id": "judge-x"}}},
+    )
+
+    answer = researcher_client.post(address("resume_pass", study, judge_pass))
+
+    judge_pass.refresh_from_db()
+    assert answer.status_code == 302
+    assert judge_pass.state == PassState.RUNNING
+
+
+def test_resuming_with_a_dead_key_stays_paused_and_says_why(
+    researcher_client: Client, study: Study, dead_provider: str
+) -> None:
+    judge_pass = started_pass(
+        study,
+        state=PassState.PAUSED,
+        pause_reason=PauseReason.AUTH,
+        configuration={"judges": {"judge-x": {"endpoint": "loopback", "model_id": "judge-x"}}},
+    )
+
+    answer = researcher_client.post(address("resume_pass", study, judge_pass))
+
+    judge_pass.refresh_from_db()
+    assert answer.status_code == 422
+    assert "HTTP 401" in answer.content.decode()
+    assert judge_pass.state == PassState.PAUSED
+
+
+def test_pausing_a_finished_pass_says_what_it_is(researcher_client: Client, study: Study) -> None:
+    answer = researcher_client.post(address("pause_pass", study, study.judge_pass))
+
+    assert answer.status_code == 422
+    assert "FINISHED" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", ["pause_pass", "resume_pass", "cancel_pass"])
+def test_steering_is_for_researchers_and_by_post(
+    researcher_client: Client, annotator_client: Client, client: Client, study: Study, name: str
+) -> None:
+    target = address(name, study, started_pass(study))
+
+    assert researcher_client.get(target).status_code == 405
+    assert annotator_client.post(target).status_code == 404
+    assert client.post(target).status_code == 302
+
+
+@pytest.mark.parametrize("name", ["pause_pass", "pass_progress"])
+def test_a_pass_of_another_benchmark_is_not_found(researcher_client: Client, study: Study, name: str) -> None:
+    elsewhere = make_pass(name="elsewhere")
+    method = researcher_client.get if name == "pass_progress" else researcher_client.post
+
+    assert method(address(name, study, elsewhere)).status_code == 404
