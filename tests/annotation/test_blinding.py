@@ -31,7 +31,7 @@ def planted_desk() -> tuple[Desk, list[str]]:
         make_item(campaign=desk.campaign, response=response)
     colleague = join(desk.campaign, AnnotatorType.SPECIALIST)
     type(colleague).objects.filter(pk=colleague.pk).update(code=code)
-    Account.objects.filter(pk=colleague.account_id).update(username=user)
+    Account.objects.filter(annotators=colleague).update(username=user)
     for _ in range(3):
         answer(take(desk, colleague), Rating.UNACCEPTABLE, note=note)
     hidden = [*Label.objects.values_list("public_id", flat=True)]
