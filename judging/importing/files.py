@@ -1,37 +1,31 @@
 """`import_files`: plan every file, then store all of it or nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from annotation.audit import record_event
 from annotation.choices import Rating
-from annotation.importing.content import Content, load_content
+from annotation.importing.content import load_content
 from annotation.importing.labels import LabelPlan, load_label_plan, plan_labels
 from annotation.importing.outcome import FileOutcome, Problem
 from annotation.importing.planning import plan_prompts, plan_responses
 from annotation.importing.tables import UNSTORABLE
-from annotation.importing.writing import write_content, write_labels
-from annotation.models import Account, AuditEvent, Benchmark
-from judging.errors import Conflict, DomainError
+from annotation.importing.text_files import TextFile
+from annotation.models import Account, Benchmark
+from judging.errors import DomainError
 from judging.importing.scores import ScorePlan, load_score_plan, plan_scores
 from judging.importing.sources import KINDS, Source, find_sources
-from judging.llm.endpoints import load_endpoints
-from judging.models import Judge
-from judging.passes.imported import imported_pass
+from judging.importing.storing import ImportPlan, OtherImport, find_last_import, store_plan
 from judging.stats.aggregation import is_inconsistent
 from judging.stats.rules import DEFAULT_CUT
-from judging.verdicts.imported import ImportedVerdict, record_imported
 
 IMPORTED_PASS_NAME = "imported"
-IMPORT_ACTION = "files.imported"
 BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 MAX_PASS_NAME_LENGTH = 100
-MAX_SHORT_NAME_LENGTH = 50
 MAX_NOTICE_LENGTHS = {"licence": 200, "attribution": 20_000, "canary": 200}
 
 
@@ -79,16 +73,6 @@ class ImportOutcome:
         }
 
 
-@dataclass
-class _Plan:
-    """What would be stored. `last_import` is the id of the newest import the plan knows of."""
-
-    content: Content
-    labels: LabelPlan
-    scores: ScorePlan
-    last_import: int | None
-
-
 def import_files(
     paths: Sequence[Path],
     *,
@@ -100,6 +84,7 @@ def import_files(
     notices: BenchmarkNotices | None = None,
     is_simulated: bool = False,
     encoding: str = "utf-8",
+    report_progress: Callable[[str], None] | None = None,
 ) -> ImportOutcome:
     """Read the files and store all rows, or nothing if any row is refused.
 
@@ -117,28 +102,37 @@ def import_files(
         notices: licence, attribution and canary of the benchmark.
         is_simulated: mark a new benchmark as simulated.
         encoding: encoding of all files.
+        report_progress: told in a few words what begins now.
 
     Returns:
         Counts and problems of every file; `is_stored` is False when nothing was stored.
 
     Raises:
-        DomainError: no such path, a name or notice that cannot be stored, a pass that was judged
-            here, or another import ran meanwhile.
+        OtherImport: another import of the benchmark was stored meanwhile.
+        DomainError: no such path, a name or notice that cannot be stored, or a pass that was judged here.
     """
     given_notices = _check_notices(notices or BenchmarkNotices())
     pass_name = _check_pass_name(pass_name)
     benchmark = _find_benchmark(benchmark_slug, is_simulated=is_simulated)
     sources = find_sources(paths, encoding=encoding)
     outcome = ImportOutcome(is_dry_run=is_dry_run)
-    plan = _make_plan(sources, benchmark, outcome, pass_name=pass_name)
+    report = report_progress or _keep_quiet
+    plan = _make_plan(sources, benchmark, outcome, pass_name=pass_name, report=report)
     is_stopped = any(problem.is_whole_file or not skips_bad_rows for problem in outcome.problems)
     if is_dry_run or is_stopped:
         return outcome
+    report("storing")
     try:
         with transaction.atomic():
-            _store(plan, outcome, actor=actor, pass_name=pass_name, notices=given_notices)
+            store_plan(
+                plan,
+                actor=actor,
+                pass_name=pass_name,
+                notices=given_notices,
+                totals={kind: outcome.total(kind) for kind in KINDS},
+            )
     except IntegrityError as error:
-        raise _other_import() from error
+        raise OtherImport from error
     outcome.is_stored = True
     return outcome
 
@@ -183,26 +177,41 @@ def _find_benchmark(slug: str, *, is_simulated: bool) -> Benchmark:
     return Benchmark(slug=slug, name=slug, is_simulated=is_simulated)
 
 
+def _keep_quiet(message: str) -> None:
+    """Progress that nobody asked for."""
+
+
 def _make_plan(
-    sources: Sequence[Source], benchmark: Benchmark, outcome: ImportOutcome, *, pass_name: str
-) -> _Plan:
+    sources: Sequence[Source],
+    benchmark: Benchmark,
+    outcome: ImportOutcome,
+    *,
+    pass_name: str,
+    report: Callable[[str], None],
+) -> ImportPlan:
     # Before anything else is read, so that an import which ends meanwhile is noticed.
-    last_import = _last_import(benchmark)
+    last_import = find_last_import(benchmark)
     files = {kind: [source.file for source in sources if source.kind == kind] for kind in KINDS}
+
+    def read(kind: str, plan_file: Callable[[TextFile], FileOutcome]) -> None:
+        for file in files[kind]:
+            report(f"reading {file.name}")
+            outcome.files.append(plan_file(file))
+
     content = load_content(benchmark)
-    outcome.files += [plan_prompts(file, content) for file in files["prompts"]]
-    outcome.files += [plan_responses(file, content) for file in files["responses"]]
+    read("prompts", lambda file: plan_prompts(file, content))
+    read("responses", lambda file: plan_responses(file, content))
     content.place_labelled_texts()
     labels = load_label_plan(content) if files["labels"] else LabelPlan()
-    outcome.files += [plan_labels(file, content, labels) for file in files["labels"]]
+    read("labels", lambda file: plan_labels(file, content, labels))
     scores = load_score_plan(content, pass_name=pass_name) if files["scores"] else ScorePlan()
-    outcome.files += [plan_scores(file, content, scores) for file in files["scores"]]
+    read("scores", lambda file: plan_scores(file, content, scores))
     outcome.files += [_unread(source) for source in sources if source.kind is None]
     for file in outcome.files:
         _note_inconsistent(file)
     outcome.new_judges = list(scores.new_judge_slugs)
     outcome.new_models = [model.slug for model in content.new_models]
-    return _Plan(content=content, labels=labels, scores=scores, last_import=last_import)
+    return ImportPlan(content=content, labels=labels, scores=scores, last_import=last_import)
 
 
 def _unread(source: Source) -> FileOutcome:
@@ -226,99 +235,3 @@ def _note_inconsistent(outcome: FileOutcome) -> None:
             "both are kept",
             count=n_inconsistent,
         )
-
-
-def _last_import(benchmark: Benchmark) -> int | None:
-    events = AuditEvent.objects.filter(subject=_subject(benchmark), action=IMPORT_ACTION)
-    return events.order_by("-pk").values_list("pk", flat=True).first()
-
-
-def _subject(benchmark: Benchmark) -> str:
-    return f"benchmark:{benchmark.slug}"
-
-
-def _other_import() -> Conflict:
-    return Conflict(
-        "Another import stored rows of this benchmark meanwhile; nothing of this one was stored. Import "
-        "again: rows that are there already count as unchanged.",
-        code="import_conflict",
-    )
-
-
-def _store(
-    plan: _Plan,
-    outcome: ImportOutcome,
-    *,
-    actor: Account | None,
-    pass_name: str,
-    notices: dict[str, str],
-) -> None:
-    benchmark = plan.content.benchmark
-    if benchmark.pk is None:
-        benchmark.save()
-    # One import of a benchmark at a time. Anonymous labels have no key that would refuse a second copy.
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    if _last_import(benchmark) != plan.last_import:
-        raise _other_import()
-    _store_notices(benchmark, notices, actor=actor)
-    write_content(plan.content)
-    write_labels(plan.content, plan.labels, actor=actor)
-    if plan.scores.new_scores:
-        _store_scores(plan.scores, benchmark=benchmark, pass_name=pass_name)
-    record_event(
-        actor=actor,
-        action=IMPORT_ACTION,
-        subject=_subject(benchmark),
-        totals={kind: outcome.total(kind) for kind in KINDS},
-        content=plan.content.totals(),
-    )
-
-
-def _store_notices(benchmark: Benchmark, notices: dict[str, str], *, actor: Account | None) -> None:
-    changes = {
-        name: {"from": getattr(benchmark, name), "to": value}
-        for name, value in notices.items()
-        if getattr(benchmark, name) != value
-    }
-    if not changes:
-        return
-    for name, value in notices.items():
-        setattr(benchmark, name, value)
-    benchmark.save(update_fields=list(changes))
-    record_event(
-        actor=actor, action="benchmark.notices_changed", subject=_subject(benchmark), changes=changes
-    )
-
-
-def _store_scores(plan: ScorePlan, *, benchmark: Benchmark, pass_name: str) -> None:
-    created = Judge.objects.bulk_create(_new_judges(plan.new_judge_slugs))
-    judges = plan.judges | {judge.slug: judge for judge in created}
-    used = sorted({score.judge_slug for score in plan.new_scores})
-    judge_pass = imported_pass(benchmark, name=pass_name, judges=[judges[slug] for slug in used])
-    record_imported(
-        judge_pass=judge_pass,
-        verdicts=[
-            ImportedVerdict(
-                response_id=score.response.pk,
-                judge_id=judges[score.judge_slug].pk,
-                **asdict(score.reading),
-            )
-            for score in plan.new_scores
-        ],
-    )
-
-
-def _new_judges(slugs: Sequence[str]) -> list[Judge]:
-    """Judges as the presets name them; one that no preset knows goes by its slug."""
-    presets = {model.slug: model for endpoint in load_endpoints(None).values() for model in endpoint.models}
-    judges = []
-    for slug in slugs:
-        known = presets.get(slug)
-        judges.append(
-            Judge(
-                slug=slug,
-                short_name=(known.short_name if known else slug)[:MAX_SHORT_NAME_LENGTH],
-                family=known.family if known else None,
-            )
-        )
-    return judges

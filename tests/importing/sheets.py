@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.choices import Rating
 from annotation.models import Label
 from judging.importing.files import ImportOutcome, import_files
 
@@ -90,7 +89,7 @@ def write_folder(folder: Path, **tables: Iterable[Row]) -> Path:
 
 
 def import_rows(
-    folder: Path, options: Mapping[str, Any] | None = None, **tables: Iterable[Row]
+    folder: Path, options: Mapping[str, Any] | None = None, /, **tables: Iterable[Row]
 ) -> ImportOutcome:
     """Import one file for each kind."""
     return import_paths([write_folder(folder, **tables)], **(options or {}))
@@ -131,8 +130,11 @@ def stored_labels() -> list[tuple[int | None, str | None, str, int | None]]:
     """(rollout, annotator, rating, severity) of every current label."""
     labels = Label.objects.filter(is_current=True).order_by("pk")
     return [
-        (rollout, code, Rating(rating).label, severity)
-        for rollout, code, rating, severity in labels.values_list(
-            "item__response__rollout", "annotator__code", "rating", "severity"
+        (
+            label.item.response.rollout,
+            label.annotator.code if label.annotator else None,
+            str(label.rating),
+            label.severity,
         )
+        for label in labels.select_related("item__response", "annotator")
     ]

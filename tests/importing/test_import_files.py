@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
+from pytest_django import DjangoAssertNumQueries
 
 from annotation.choices import Role
 from annotation.models import Account, AuditEvent, Benchmark, Label, Prompt, Response, TargetModel
@@ -310,6 +311,27 @@ def test_benchmarks_are_apart_and_share_models(tmp_path: Path) -> None:
 
     assert Prompt.objects.count() == 2
     assert TargetModel.objects.count() == 1
+
+
+def test_dry_run_takes_the_same_queries_for_more_rows(
+    tmp_path: Path, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    import_rows(tmp_path, **all_tables())
+    annotators = [label_row(annotator=f"ann-{n}") for n in range(20)]
+    judges = [score_row(judge=f"judge-{n}") for n in range(20)]
+
+    with django_assert_num_queries(10):
+        import_rows(tmp_path, {"is_dry_run": True}, **all_tables())
+    with django_assert_num_queries(10):
+        import_rows(tmp_path, {"is_dry_run": True}, **all_tables() | {"labels": annotators, "scores": judges})
+
+
+def test_progress_is_told_file_by_file(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    import_rows(tmp_path, {"report_progress": told.append}, prompts=[prompt_row()], labels=[label_row()])
+
+    assert told == ["reading prompts.csv", "reading annotated_responses.csv", "storing"]
 
 
 def test_published_rule_reads_in_short_names(tmp_path: Path) -> None:

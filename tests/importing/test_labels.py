@@ -323,6 +323,6 @@ def test_labels_of_both_rollouts_with_one_text_are_two(tmp_path: Path) -> None:
 
     assert counts(outcome, "labels") == (0, 2, 0)
     assert [(rollout, rating) for rollout, _, rating, _ in stored_labels()] == [
-        (0, "Acceptable"),
-        (1, "Unacceptable"),
+        (0, "ACCEPTABLE"),
+        (1, "UNACCEPTABLE"),
     ]

@@ -40,6 +40,7 @@ class Command(BaseCommand):
                     licence=options["licence"], attribution=options["attribution"], canary=options["canary"]
                 ),
                 encoding=options["encoding"],
+                report_progress=self._report if self.stderr.isatty() else None,
             )
         except DomainError as error:
             raise CommandError(error.message) from error
@@ -49,6 +50,9 @@ class Command(BaseCommand):
             self._print(outcome)
         if outcome.problems:
             raise SystemExit(1)
+
+    def _report(self, message: str) -> None:
+        self.stderr.write(f"{message} ...", self.style.NOTICE)
 
     def _print(self, outcome: ImportOutcome) -> None:
         for file in outcome.files:
