@@ -6,36 +6,50 @@ doubled or early message is harmless.
 
 import logging
 import threading
+import time
 from typing import Any
 
 from celery import current_app, shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.db import DatabaseError, connection
+from kombu.exceptions import OperationalError as BrokerError
 
+from judging.errors import DomainError
 from judging.passes.starting import JUDGE_TASK, WAKE_EXPIRES_S
 
 logger = logging.getLogger(__name__)
 
 SWEEP_INTERVAL_S = 1.0
+# An endpoint whose loop could not run is left alone for so long, however often it is asked for.
+REST_S = 30.0
 
 _stopping = threading.Event()
 _running: set[str] = set()
-_running_lock = threading.Lock()
+_rests_until: dict[str, float] = {}
+_lock = threading.Lock()
 
 
 @shared_task(name=JUDGE_TASK)
 def judge_endpoint(endpoint_name: str) -> int:
-    """Run this process's loop for an endpoint, unless one runs already."""
+    """Run this process's loop for an endpoint, unless one runs already or has just failed."""
     from judging.verdicts.engine import run_endpoint
 
-    with _running_lock:
-        if endpoint_name in _running or _stopping.is_set():
+    with _lock:
+        if not _may_run(endpoint_name):
             return 0
         _running.add(endpoint_name)
     try:
         return run_endpoint(endpoint_name, should_stop=_stopping.is_set)
+    except DomainError as error:
+        # A matter of the deployer's file, said in a sentence; anything else Celery logs with its place.
+        _rests_until[endpoint_name] = time.monotonic() + REST_S
+        logger.error("endpoint %s cannot be called: %s", endpoint_name, error.message)
+        return 0
+    except Exception:
+        _rests_until[endpoint_name] = time.monotonic() + REST_S
+        raise
     finally:
-        with _running_lock:
+        with _lock:
             _running.discard(endpoint_name)
 
 
@@ -52,17 +66,22 @@ def stop_loops(**_: Any) -> None:
     _stopping.set()
 
 
+def _may_run(endpoint_name: str) -> bool:
+    is_resting = _rests_until.get(endpoint_name, 0.0) > time.monotonic()
+    return not (endpoint_name in _running or is_resting or _stopping.is_set())
+
+
 def _sweep_forever() -> None:
     from judging.verdicts.sweeping import sweep
 
     while not _stopping.wait(SWEEP_INTERVAL_S):
         try:
             for name in sweep():
-                with _running_lock:
-                    is_running = name in _running
-                if not is_running:
+                with _lock:
+                    is_wanted = _may_run(name)
+                if is_wanted:
                     current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S)
-        except (DatabaseError, ConnectionError, OSError) as error:
+        except (DatabaseError, BrokerError, OSError) as error:
             # The database or the broker is away; the next second tries again.
             logger.warning("sweep failed (%s); trying again", type(error).__name__)
             connection.close()

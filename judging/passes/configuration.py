@@ -11,25 +11,17 @@ from django.conf import settings
 
 from judging.choices import RubricScale
 from judging.errors import PassError
-from judging.llm.endpoints import Endpoint, EndpointModel, find_model, load_endpoints
+from judging.llm.endpoints import load_endpoints
 from judging.llm.parsing import PARSER_VERSION
 from judging.llm.rubric import BUNDLED_RUBRICS, hash_rubric, load_bundled_rubric, parse_rubric
-from judging.models import Judge, Rubric
+from judging.models import Rubric
+from judging.passes.seats import JudgeSeat
 
 MAX_TOKENS = 1024
 TRUNCATION_FACTOR = 2
 EXCLUSION: Final = "case"
 MAX_SHOTS = 10
 DEFAULT_RUBRIC = "likert-v1"
-
-
-@dataclass(frozen=True)
-class JudgeSeat:
-    """One judge of a pass: its row, and the endpoint and model that it is called at."""
-
-    judge: Judge
-    endpoint: Endpoint
-    model: EndpointModel
 
 
 @dataclass(frozen=True)
@@ -75,7 +67,7 @@ def digest_of(configuration: Mapping[str, Any]) -> str:
 
 
 def find_rubric(slug: str) -> Rubric:
-    """The stored rubric called `slug`; a bundled one is stored on first use.
+    """The rubric called `slug`; a bundled one that was never used is not stored yet (`store_rubric`).
 
     Raises:
         PassError: no rubric of that name.
@@ -84,49 +76,21 @@ def find_rubric(slug: str) -> Rubric:
     if found is not None:
         return found
     if slug not in BUNDLED_RUBRICS:
-        known = sorted({*BUNDLED_RUBRICS, *Rubric.objects.values_list("slug", flat=True)})
-        raise PassError(f"There is no rubric {slug!r}. Known: {', '.join(known)}.", code="unknown_rubric")
-    text = load_bundled_rubric(slug)
-    rubric, _ = Rubric.objects.get_or_create(
-        slug=slug,
-        defaults={
-            "scale": RubricScale(parse_rubric(text).scale.upper()),
-            "text": text,
-            "text_hash": hash_rubric(text),
-        },
-    )
-    return rubric
-
-
-def seat_judges(slugs: Sequence[str]) -> list[JudgeSeat]:
-    """Find endpoint and model of each judge; a judge that is new gets its row.
-
-    Raises:
-        PassError: no judge, or one twice.
-        EndpointError: the endpoints file offers no such model as a judge.
-    """
-    if not slugs:
-        raise PassError("A pass needs at least one judge. Name one with --judge.", code="no_judge")
-    if len(set(slugs)) != len(slugs):
-        raise PassError(f"A judge is named twice: {', '.join(slugs)}. Name each once.", code="judge_twice")
-    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
-    seats = []
-    for slug in sorted(slugs):
-        endpoint, model = find_model(endpoints, slug)
-        if "judge" not in model.roles:
-            raise PassError(
-                f"The endpoints file does not offer {slug!r} as a judge (roles: {', '.join(model.roles)}).",
-                code="not_a_judge",
-            )
-        judge, _ = Judge.objects.get_or_create(slug=slug, defaults={"short_name": model.short_name[:50]})
-        judge.family, judge.endpoint_name, judge.model_id = (
-            model.family or None,
-            endpoint.name,
-            model.model_id,
+        raise PassError(
+            f"There is no rubric {slug!r}. Known: {', '.join(sorted(offered_rubrics()))}.",
+            code="unknown_rubric",
         )
-        judge.save(update_fields=["family", "endpoint_name", "model_id"])
-        seats.append(JudgeSeat(judge=judge, endpoint=endpoint, model=model))
-    return seats
+    text = load_bundled_rubric(slug)
+    scale = RubricScale(parse_rubric(text).scale.upper())
+    return Rubric(slug=slug, scale=scale, text=text, text_hash=hash_rubric(text))
+
+
+def store_rubric(rubric: Rubric) -> Rubric:
+    """The rubric as a stored row; must run inside the transaction that starts a pass."""
+    if rubric.pk is not None:
+        return rubric
+    values = {"scale": rubric.scale, "text": rubric.text, "text_hash": rubric.text_hash}
+    return Rubric.objects.get_or_create(slug=rubric.slug, defaults=values)[0]
 
 
 def freeze(
@@ -144,8 +108,7 @@ def freeze(
     return {
         "rubric": {"slug": rubric.slug, "sha256": rubric.text_hash},
         "judges": {
-            seat.judge.slug: {"endpoint": seat.endpoint.name, "model_id": seat.model.model_id}
-            for seat in seats
+            seat.slug: {"endpoint": seat.endpoint.name, "model_id": seat.model.model_id} for seat in seats
         },
         "parameters": {"temperature": 0, "max_tokens": MAX_TOKENS, "output": "text"},
         "shots": shots,
@@ -161,6 +124,10 @@ def worst_call_micros(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> 
 
     A token is at least one byte, so the prompt's bytes bound its tokens; the answer is bounded by the
     larger budget that a cut answer gets.
+
+    Args:
+        seats: judges with their prices.
+        most_prompt_bytes: length of the longest request, exemplars included.
     """
     costs = [
         seat.model.cost_micro(tokens_in=most_prompt_bytes, tokens_out=MAX_TOKENS * TRUNCATION_FACTOR)

@@ -1,15 +1,18 @@
 """Pausing, resuming, cancelling and finishing passes."""
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.audit import record_event
 from annotation.models import Account
-from judging.choices import UNSETTLED_STATES, PassState, PauseReason, VerdictState
+from judging.choices import UNSETTLED_STATES, PassSource, PassState, PauseReason, VerdictState
 from judging.errors import PassError
 from judging.models import JudgePass, Verdict
-from judging.passes.configuration import seat_judges
-from judging.passes.starting import preflight, wake_workers
+from judging.passes.seats import frozen_seats, preflight
+from judging.passes.starting import ACTIVE_STATES, wake_workers
+
+BATCH_SIZE = 1000
 
 
 def pause_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
@@ -37,7 +40,7 @@ def resume_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
             "The pass has used up its budget; a paused pass keeps its cap. Start a new pass for the rest.",
             code="budget_used_up",
         )
-    seats = seat_judges(list(judge_pass.configuration["judges"]))
+    seats = frozen_seats(judge_pass.configuration)
     preflight(seats)
     _move(judge_pass, PassState.PAUSED, PassState.RUNNING, actor=actor, pause_reason=None)
     wake_workers(sorted({seat.endpoint.name for seat in seats}))
@@ -52,9 +55,9 @@ def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
         PassError: the pass has ended already.
     """
     with transaction.atomic():
-        changed = JudgePass.objects.filter(
-            pk=judge_pass.pk, state__in=[PassState.READY, PassState.RUNNING, PassState.PAUSED]
-        ).update(state=PassState.CANCELLED, pause_reason=None, finished_at=timezone.now())
+        changed = JudgePass.objects.filter(pk=judge_pass.pk, state__in=ACTIVE_STATES).update(
+            state=PassState.CANCELLED, pause_reason=None, state_note=None, finished_at=timezone.now()
+        )
         if not changed:
             raise _wrong_state(judge_pass, expected="a pass that has not ended")
         record_event(actor=actor, action="pass.cancelled", subject=f"pass:{judge_pass.public_id}")
@@ -66,24 +69,41 @@ def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
 
 def settle_cancelled() -> int:
     """Close the open rows of cancelled passes; returns how many there were."""
-    open_rows = Verdict.objects.filter(judge_pass__state=PassState.CANCELLED, state__in=UNSETTLED_STATES)
-    ids = list(open_rows.order_by("pk").values_list("pk", flat=True))
-    if not ids:
-        return 0
-    return Verdict.objects.filter(pk__in=ids, state__in=UNSETTLED_STATES).update(
-        state=VerdictState.CANCELLED,
-        worker=None,
-        lease_until=None,
-        not_before=None,
-        settled_at=timezone.now(),
-    )
+    cancelled = JudgePass.objects.filter(Exists(_open_rows()), state=PassState.CANCELLED)
+    n_closed = 0
+    for pass_id in list(cancelled.order_by("pk").values_list("pk", flat=True)):
+        while n := _close_batch(pass_id):
+            n_closed += n
+    return n_closed
 
 
 def finish_passes() -> int:
-    """Mark running passes without an open row as FINISHED; returns how many."""
-    open_rows = Verdict.objects.filter(state__in=UNSETTLED_STATES).values("judge_pass_id")
-    done = JudgePass.objects.filter(state=PassState.RUNNING).exclude(pk__in=open_rows)
-    return done.update(state=PassState.FINISHED, finished_at=timezone.now())
+    """Mark passes without an open row as FINISHED, also paused ones; returns how many."""
+    done = JudgePass.objects.filter(
+        ~Exists(_open_rows()), source=PassSource.JUDGED, state__in=[PassState.RUNNING, PassState.PAUSED]
+    )
+    return done.update(
+        state=PassState.FINISHED, pause_reason=None, state_note=None, finished_at=timezone.now()
+    )
+
+
+def _open_rows() -> QuerySet[Verdict]:
+    """Rows of the outer query's pass that are not settled."""
+    return Verdict.objects.filter(judge_pass=OuterRef("pk"), state__in=UNSETTLED_STATES)
+
+
+def _close_batch(pass_id: int) -> int:
+    # Locked in the order of ids, as a recorder does, so that neither waits for the other.
+    with transaction.atomic():
+        rows = Verdict.objects.filter(judge_pass=pass_id, state__in=UNSETTLED_STATES).order_by("pk")
+        ids = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True)[:BATCH_SIZE])
+        return Verdict.objects.filter(pk__in=ids).update(
+            state=VerdictState.CANCELLED,
+            worker=None,
+            lease_until=None,
+            not_before=None,
+            settled_at=timezone.now(),
+        )
 
 
 def _move(

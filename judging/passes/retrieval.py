@@ -14,10 +14,14 @@ from judging.selectors import load_evidence
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Exemplars by response id, as stored on each verdict, and what they were drawn from."""
+    """Exemplars by response id, as stored on each verdict, and what they were drawn from.
+
+    `longest_bytes` bounds prompt and response of any exemplar together.
+    """
 
     exemplars: Mapping[int, list[dict[str, Any]]]
     pool: Mapping[str, Any]
+    longest_bytes: int
 
 
 def hash_case(*, prompt: str, response: str) -> str:
@@ -107,6 +111,7 @@ def retrieve_exemplars(benchmark: Benchmark, responses: Sequence[Response], *, s
             "embedder": embedder.name,
             "embedder_version": embedder.version,
         },
+        longest_bytes=max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in pool_rows),
     )
 
 

@@ -1,8 +1,8 @@
 """Starting a pass: preflight, freeze, make the rows, wake the workers."""
 
-import asyncio
 import hashlib
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -16,27 +16,25 @@ from annotation.choices import ItemKind, ResponseState
 from annotation.models import Account, Benchmark, Campaign, Response
 from judging.choices import PassSource, PassState, SkipCode, VerdictState
 from judging.errors import Conflict, PassError
-from judging.llm.calls import CallOutcome
-from judging.llm.client import Deadlines, JudgeClient
-from judging.models import EndpointGate, JudgePass, Verdict
+from judging.models import EndpointGate, Judge, JudgePass, Rubric, Verdict
 from judging.passes.configuration import (
     MAX_SHOTS,
-    JudgeSeat,
     digest_of,
     find_rubric,
     freeze,
-    seat_judges,
+    store_rubric,
     worst_call_micros,
 )
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
+from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
 
 BATCH_SIZE = 500
 MICROS = 1_000_000
-# System message and frame of a rubric beside the texts, generously.
-FRAME_BYTES = 20_000
+# Fences and headings around the rubric and the texts, generously.
+FRAME_BYTES = 10_000
 JUDGE_TASK = "judging.judge_endpoint"
 WAKE_EXPIRES_S = 10
-PREFLIGHT_MOST_S = 60.0
+ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
 SKIP_CODES = {
     ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
     ResponseState.ERROR: SkipCode.RESPONSE_ERROR,
@@ -101,7 +99,8 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         pool=retrieval.pool if retrieval else None,
         scope=_digest_of_scope(responses),
     )
-    worst = worst_call_micros(seats, most_prompt_bytes=_most_prompt_bytes(judged, shots=request.shots))
+    longest = _most_prompt_bytes(rubric, judged, retrieval, shots=request.shots)
+    worst = worst_call_micros(seats, most_prompt_bytes=longest)
     if request.max_cost is not None and worst is None:
         raise PassError(
             "A money cap needs the price of every judge, and the endpoints file gives not all. "
@@ -109,13 +108,17 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             code="unknown_price",
         )
     digest = digest_of(configuration)
+    endpoint_names = sorted({seat.endpoint.name for seat in seats})
     try:
         with transaction.atomic():
+            # One start at a time for a benchmark, so that names and the check for a twin are sure.
+            Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+            judges = store_judges(seats)
             judge_pass = JudgePass.objects.create(
                 benchmark=benchmark,
                 name=_new_name(benchmark, request),
                 source=PassSource.JUDGED,
-                rubric=rubric,
+                rubric=store_rubric(rubric),
                 scale=rubric.scale,
                 configuration=configuration | {"worst_call_micros": worst},
                 digest=digest,
@@ -126,47 +129,22 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 created_by=actor,
                 started_at=timezone.now(),
             )
-            judge_pass.judges.set([seat.judge for seat in seats])
-            _make_rows(judge_pass, responses, seats, retrieval)
-            for name in sorted({seat.endpoint.name for seat in seats}):
+            judge_pass.judges.set(judges.values())
+            _make_rows(judge_pass, responses, seats, judges, retrieval)
+            for name in endpoint_names:
                 EndpointGate.objects.get_or_create(name=name)
             record_event(
                 actor=actor, action="pass.started", subject=f"pass:{judge_pass.public_id}", digest=digest
             )
-            transaction.on_commit(lambda: wake_workers(sorted({seat.endpoint.name for seat in seats})))
+            transaction.on_commit(lambda: wake_workers(endpoint_names))
     except IntegrityError as error:
-        # The digest of an active pass, or the name of one that was started at the same moment.
+        if not JudgePass.objects.filter(benchmark=benchmark, digest=digest, state__in=ACTIVE_STATES).exists():
+            raise
         raise Conflict(
-            "A pass with exactly this configuration is running or paused already, or one was started at this "
-            "moment. Watch or resume that one, or start again.",
+            "A pass with exactly this configuration is running or paused already. Watch or resume that one.",
             code="pass_running",
         ) from error
     return judge_pass
-
-
-def preflight(seats: Sequence[JudgeSeat]) -> bool:
-    """Make one tiny call to each judge.
-
-    Returns:
-        True when any of them is the loopback provider, whose answers are simulated.
-
-    Raises:
-        PassError: one does not answer, with its reason; no pass may start.
-    """
-    outcomes = asyncio.run(_preflight_all(seats))
-    # A busy provider is alive: the pass's own back-off deals with it.
-    faults = [
-        _fault_in_words(seat, outcome)
-        for seat, outcome in zip(seats, outcomes, strict=True)
-        if outcome.kind not in ("ok", "rate_limited")
-    ]
-    if faults:
-        raise PassError(
-            f"No call was made: {'; '.join(faults)}. "
-            "Correct the endpoints file or the key, then start again.",
-            code="preflight_failed",
-        )
-    return any(outcome.is_simulated for outcome in outcomes)
 
 
 def wake_workers(endpoint_names: Sequence[str]) -> None:
@@ -175,29 +153,6 @@ def wake_workers(endpoint_names: Sequence[str]) -> None:
         return
     for name in endpoint_names:
         current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S)
-
-
-async def _preflight_all(seats: Sequence[JudgeSeat]) -> list[CallOutcome]:
-    return await asyncio.gather(*(_preflight_one(seat) for seat in seats))
-
-
-async def _preflight_one(seat: JudgeSeat) -> CallOutcome:
-    deadlines = Deadlines(
-        connect_s=settings.CALL_CONNECT_S,
-        read_s=min(settings.CALL_READ_S, PREFLIGHT_MOST_S),
-        total_s=min(settings.CALL_TOTAL_S, PREFLIGHT_MOST_S),
-    )
-    async with JudgeClient(
-        seat.endpoint, deadlines=deadlines, uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES
-    ) as client:
-        return await client.preflight(seat.model.model_id)
-
-
-def _fault_in_words(seat: JudgeSeat, outcome: CallOutcome) -> str:
-    status = f", HTTP {outcome.http_status}" if outcome.http_status else ""
-    return (
-        f"{seat.judge.slug} at {seat.endpoint.name} answered with {outcome.kind}{status} ({outcome.detail})"
-    )
 
 
 def _check_numbers(request: PassRequest) -> None:
@@ -226,6 +181,7 @@ def _make_rows(
     judge_pass: JudgePass,
     responses: Sequence[Response],
     seats: Sequence[JudgeSeat],
+    judges: Mapping[str, Judge],
     retrieval: Retrieval | None,
 ) -> None:
     rows = []
@@ -237,7 +193,7 @@ def _make_rows(
                 Verdict(
                     judge_pass=judge_pass,
                     response=response,
-                    judge=seat.judge,
+                    judge=judges[seat.slug],
                     endpoint_name=seat.endpoint.name,
                     scale=judge_pass.scale,
                     state=VerdictState.SKIPPED if skip_code else VerdictState.PENDING,
@@ -259,8 +215,10 @@ def _count(exemplars: list[dict[str, object]] | None, *, unacceptable: bool) -> 
 
 def _new_name(benchmark: Benchmark, request: PassRequest) -> str:
     stem = f"{request.rubric}-{request.shots}shot"
-    n_before = JudgePass.objects.filter(benchmark=benchmark, name__startswith=f"{stem}-").count()
-    return f"{stem}-{n_before + 1}"
+    taken = set(
+        JudgePass.objects.filter(benchmark=benchmark, name__startswith=stem).values_list("name", flat=True)
+    )
+    return next(name for n in itertools.count(1) if (name := f"{stem}-{n}") not in taken)
 
 
 def _digest_of_scope(responses: Sequence[Response]) -> str:
@@ -270,6 +228,9 @@ def _digest_of_scope(responses: Sequence[Response]) -> str:
     return digest.hexdigest()
 
 
-def _most_prompt_bytes(responses: Sequence[Response], *, shots: int) -> int:
-    longest = max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in responses)
-    return FRAME_BYTES + longest * (1 + 2 * shots)
+def _most_prompt_bytes(
+    rubric: Rubric, responses: Sequence[Response], retrieval: Retrieval | None, *, shots: int
+) -> int:
+    item = max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in responses)
+    exemplar = retrieval.longest_bytes if retrieval else 0
+    return FRAME_BYTES + len(rubric.text.encode()) + item + 2 * shots * exemplar

@@ -1,4 +1,4 @@
-"""Writing results: one transaction a batch, guarded by each row's token.
+"""Writing results, guarded by each row's token.
 
 A call is recorded once whatever happens: its attempt is unique by (verdict, token), and only a
 first insertion settles its cost. A result whose row was meanwhile claimed again or cancelled
@@ -7,19 +7,18 @@ changes no verdict; its attempt still stands in the ledger.
 
 import datetime as dt
 import json
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
 
-from judging.choices import PassState, PauseReason, SkipCode, VerdictState
-from judging.llm.calls import Capabilities
+from judging.choices import PauseReason, SkipCode, VerdictState
 from judging.llm.parsing import PARSER_VERSION
 from judging.models import JudgePass, Verdict, VerdictAttempt
 from judging.verdicts.claiming import Claimed, database_now
+from judging.verdicts.locked_passes import LockedPass
+from judging.verdicts.results import Result
 
 ATTEMPT_COLUMNS = (
     "verdict_id",
@@ -34,6 +33,7 @@ ATTEMPT_COLUMNS = (
     "detail",
     "at",
 )
+# Raw SQL: one ORM update a row costs ten times as much, and `bulk_update` cannot carry the guard.
 UPDATE_VERDICT = """
 UPDATE judging_verdict SET state = %s, score = %s, jailbreak_score = %s, failure_code = %s, detail = %s,
     raw_text = %s, parser_version = %s, counters = %s, not_before = %s, settled_at = %s,
@@ -42,100 +42,97 @@ WHERE id = %s AND token = %s AND state = 'RUNNING'
 """
 
 
-@dataclass(frozen=True)
-class Result:
-    """What one sent call came to: the attempt, and where its row goes.
+def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Result]:
+    """Write results and their attempts. Safe to repeat after a lost connection.
 
-    `state` PENDING returns the row to the queue, due after `delay_s`. `endpoint_delay_s` is how long
-    the provider asked every call to wait; `learned` is what the model accepts after a refusal.
-    """
-
-    claimed: Claimed
-    outcome: str
-    http_status: int | None
-    tokens_in: int | None
-    tokens_out: int | None
-    cost_micros: int | None
-    latency_ms: int
-    reply_text: str | None
-    attempt_detail: str | None
-    state: str
-    score: int | None
-    jailbreak_score: int | None
-    failure_code: str | None
-    detail: str | None
-    counters: dict[str, object]
-    delay_s: float | None
-    endpoint_delay_s: float
-    learned: Capabilities | None
-    pauses_pass: bool
-
-
-def record_results(results: Sequence[Result]) -> int:
-    """Store a batch of results and their attempts, settle their cost, pause passes whose key was refused.
-
-    Safe to repeat after a lost connection.
+    Must run inside a transaction; locks the rows in the order of their ids.
 
     Returns:
-        How many attempts were new.
+        Those whose attempt is new: only these are to be settled.
     """
     if not results:
-        return 0
-    with transaction.atomic():
-        now = database_now()
-        ordered = sorted(results, key=lambda result: result.claimed.verdict_id)
-        with connection.cursor() as cursor:
-            cursor.executemany(UPDATE_VERDICT, [_verdict_values(result, now=now) for result in ordered])
-        inserted = _insert_attempts(ordered, now=now)
-        _settle(
-            [result for result in ordered if (result.claimed.verdict_id, result.claimed.token) in inserted]
-        )
-        refused = {result.claimed.judge_pass_id for result in ordered if result.pauses_pass}
-        if refused:
-            JudgePass.objects.filter(pk__in=refused, state=PassState.RUNNING).update(
-                state=PassState.PAUSED,
-                pause_reason=PauseReason.AUTH,
-                state_note="The provider refused the key. Correct it, then resume.",
-            )
-        return len(inserted)
+        return []
+    ordered = sorted(results, key=lambda result: result.claimed.verdict_id)
+    with connection.cursor() as cursor:
+        cursor.executemany(UPDATE_VERDICT, [_verdict_values(result, now=now) for result in ordered])
+    inserted = _insert_attempts(ordered, now=now)
+    return [result for result in ordered if (result.claimed.verdict_id, result.claimed.token) in inserted]
+
+
+def settle_results(results: Sequence[Result], passes: Mapping[int, LockedPass]) -> None:
+    """Settle the cost of newly stored calls, and pause passes whose key was refused.
+
+    A call whose cost is unknown settles at its worst case.
+    """
+    for result in results:
+        judge_pass, reserved = passes[result.claimed.judge_pass_id], result.claimed.reserved_micros
+        cost = reserved if result.cost_micros is None else result.cost_micros
+        judge_pass.settle(reserved_micros=reserved, cost_micros=cost)
+        if result.pauses_pass:
+            judge_pass.pause(PauseReason.AUTH, note="The provider refused the key. Correct it, then resume.")
 
 
 def return_unsent(rows: Sequence[Claimed]) -> int:
     """Give claimed rows that were never sent back to the queue, with their reservation."""
-    n_returned = 0
-    with transaction.atomic():
-        for row in rows:
-            changed = Verdict.objects.filter(
-                pk=row.verdict_id, token=row.token, state=VerdictState.RUNNING
-            ).update(state=VerdictState.PENDING, worker=None, lease_until=None)
-            if changed:
-                n_returned += 1
-                _give_back(row)
-    return n_returned
+    return sum(_give_back(row, state=VerdictState.PENDING) for row in rows)
+
+
+def return_lost(*, worker: str, held: Sequence[int]) -> int:
+    """Return rows that a loop has claimed and does not hold.
+
+    Their claim was committed, and the connection broke before the loop knew. They were never sent.
+    """
+    rows = Verdict.objects.filter(worker=worker, state=VerdictState.RUNNING).exclude(pk__in=held)
+    return return_unsent(
+        [
+            Claimed(
+                verdict_id=row.pk,
+                token=row.token,
+                judge_pass_id=row.judge_pass_id,
+                response_id=row.response_id,
+                judge_id=row.judge_id,
+                exemplars=None,
+                counters={},
+                reserved_micros=int(row.judge_pass.configuration.get("worst_call_micros") or 0),
+            )
+            for row in rows.select_related("judge_pass").order_by("pk")
+        ]
+    )
 
 
 def settle_leak(row: Claimed, *, detail: str) -> None:
     """Settle a row that must not be sent as SKIPPED, and give its reservation back."""
-    with transaction.atomic():
-        changed = Verdict.objects.filter(
-            pk=row.verdict_id, token=row.token, state=VerdictState.RUNNING
-        ).update(
-            state=VerdictState.SKIPPED,
-            skip_code=SkipCode.EXEMPLAR_LEAK,
-            detail=detail,
-            worker=None,
-            lease_until=None,
-            settled_at=database_now(),
-        )
-        if changed:
-            _give_back(row)
-
-
-def _give_back(row: Claimed) -> None:
-    JudgePass.objects.filter(pk=row.judge_pass_id).update(
-        n_calls_reserved=F("n_calls_reserved") - 1,
-        cost_reserved_micros=F("cost_reserved_micros") - row.reserved_micros,
+    _give_back(
+        row,
+        state=VerdictState.SKIPPED,
+        skip_code=SkipCode.EXEMPLAR_LEAK,
+        detail=detail,
+        settled_at=database_now(),
     )
+
+
+def settle_unbuilt(row: Claimed, *, detail: str) -> None:
+    """Settle a row whose request could not be made as CALL_FAILED, and give its reservation back."""
+    _give_back(
+        row,
+        state=VerdictState.CALL_FAILED,
+        failure_code="bad_request",
+        detail=detail,
+        settled_at=database_now(),
+    )
+
+
+def _give_back(row: Claimed, **values: Any) -> bool:
+    """Move a row that was not sent, unless it is no longer ours, and return its reservation."""
+    with transaction.atomic():
+        mine = Verdict.objects.filter(pk=row.verdict_id, token=row.token, state=VerdictState.RUNNING)
+        changed = mine.update(worker=None, lease_until=None, **values)
+        if changed:
+            JudgePass.objects.filter(pk=row.judge_pass_id).update(
+                n_calls_reserved=F("n_calls_reserved") - 1,
+                cost_reserved_micros=F("cost_reserved_micros") - row.reserved_micros,
+            )
+    return bool(changed)
 
 
 def _verdict_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
@@ -187,18 +184,3 @@ def _insert_attempts(results: Sequence[Result], *, now: dt.datetime) -> set[tupl
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return set(cursor.fetchall())
-
-
-def _settle(results: Sequence[Result]) -> None:
-    """Replace the worst-case reservation of each call by what it cost; unknown stays at the worst case."""
-    surplus: dict[int, int] = defaultdict(int)
-    spent: dict[int, int] = defaultdict(int)
-    for result in results:
-        cost = result.cost_micros if result.cost_micros is not None else result.claimed.reserved_micros
-        surplus[result.claimed.judge_pass_id] += result.claimed.reserved_micros - cost
-        spent[result.claimed.judge_pass_id] += cost
-    for pass_id in sorted(spent):
-        JudgePass.objects.filter(pk=pass_id).update(
-            cost_reserved_micros=F("cost_reserved_micros") - surplus[pass_id],
-            cost_settled_micros=F("cost_settled_micros") + spent[pass_id],
-        )

@@ -1,8 +1,11 @@
 """From a claimed row to the request that is sent: texts, exemplars, rubric, learned capabilities."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from django.db import DatabaseError
 
 from annotation.models import Response
 from judging.llm.calls import CallRequest, Capabilities
@@ -15,14 +18,19 @@ from judging.models import Judge, JudgePass
 from judging.passes.retrieval import hash_case
 from judging.verdicts.claiming import Claimed
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request ready to be sent, and what is needed to read its reply."""
+    """A request ready to be sent, and what is needed to read its reply.
+
+    `model` is None, and the price unknown, once the endpoints file offers the judge no longer.
+    """
 
     claimed: Claimed
     request: CallRequest
-    model: EndpointModel
+    model: EndpointModel | None
     rubric: Rubric
     item_text: str
     history: History
@@ -31,6 +39,14 @@ class Prepared:
 @dataclass(frozen=True)
 class Leak:
     """A row whose exemplars include the case itself. It is never sent."""
+
+    claimed: Claimed
+    detail: str
+
+
+@dataclass(frozen=True)
+class Unbuilt:
+    """A row whose request could not be made, by a fault of ours or of what is stored. Never sent."""
 
     claimed: Claimed
     detail: str
@@ -45,19 +61,32 @@ class RequestBuilder:
     _passes: dict[int, tuple[JudgePass, Rubric]] = field(default_factory=dict)
     _judges: dict[int, Judge] = field(default_factory=dict)
 
-    def build(self, rows: Sequence[Claimed]) -> list[Prepared | Leak]:
-        """Read the texts of the claimed rows and build their requests. Two queries once all is known."""
+    def build(self, rows: Sequence[Claimed]) -> list[Prepared | Leak | Unbuilt]:
+        """Read the texts of the claimed rows and build their requests. One query once all is known."""
+        if not rows:
+            return []
         wanted = {row.response_id for row in rows}
         for row in rows:
             wanted |= {int(exemplar["response"]) for exemplar in row.exemplars or ()}  # type: ignore[call-overload]
         responses = Response.objects.filter(pk__in=wanted).select_related("prompt").in_bulk()
-        return [self._build_one(row, responses) for row in rows]
+        return [self._build_or_say_why(row, responses) for row in rows]
 
     def learn(self, judge_id: int, capabilities: Capabilities) -> None:
         """Remember with what a judge's model answered after it had refused a parameter."""
         judge = self._judge(judge_id)
-        judge.capabilities = asdict(capabilities)
-        judge.save(update_fields=["capabilities"])
+        if judge.capabilities != asdict(capabilities):
+            judge.capabilities = asdict(capabilities)
+            judge.save(update_fields=["capabilities"])
+
+    def _build_or_say_why(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak | Unbuilt:
+        try:
+            return self._build_one(row, responses)
+        except DatabaseError:
+            raise
+        except Exception as error:
+            # One row that cannot be built must not hold up the others, nor be claimed again for ever.
+            logger.error("verdict %s: no request could be built (%s)", row.verdict_id, type(error).__name__)
+            return Unbuilt(claimed=row, detail=f"no request could be built: {type(error).__name__}")
 
     def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak:
         judge_pass, rubric = self._pass(row.judge_pass_id)
@@ -86,7 +115,7 @@ class RequestBuilder:
         return Prepared(
             claimed=row,
             request=request,
-            model=self.endpoint.model(judge.slug),
+            model=next((model for model in self.endpoint.models if model.slug == judge.slug), None),
             rubric=rubric,
             item_text=item_text,
             history=history,

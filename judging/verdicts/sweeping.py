@@ -5,7 +5,8 @@ from django.db.models import Q
 from judging.choices import PassState, VerdictState
 from judging.models import EndpointGate, Verdict
 from judging.passes.control import finish_passes, settle_cancelled
-from judging.verdicts.claiming import database_now, release_overdue
+from judging.verdicts.claiming import database_now
+from judging.verdicts.leases import release_overdue
 
 
 def sweep() -> list[str]:

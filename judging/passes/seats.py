@@ -1,0 +1,136 @@
+"""The judges of a pass: where each is called, and whether it answers."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.conf import settings
+
+from judging.errors import EndpointError, PassError
+from judging.llm.calls import CallOutcome
+from judging.llm.client import Deadlines, JudgeClient
+from judging.llm.endpoints import Endpoint, EndpointModel, find_model, load_endpoints
+from judging.models import Judge
+
+PREFLIGHT_MOST_S = 60.0
+
+
+@dataclass(frozen=True)
+class JudgeSeat:
+    """One judge of a pass: the endpoint and the model that it is called at."""
+
+    endpoint: Endpoint
+    model: EndpointModel
+
+    @property
+    def slug(self) -> str:
+        return self.model.slug
+
+
+def seat_judges(slugs: Sequence[str]) -> list[JudgeSeat]:
+    """Find endpoint and model of each judge. Stores nothing.
+
+    Raises:
+        PassError: no judge, or one twice, or a model that is not offered as a judge.
+        EndpointError: the endpoints file offers no such model.
+    """
+    if not slugs:
+        raise PassError("A pass needs at least one judge. Name one with --judge.", code="no_judge")
+    if len(set(slugs)) != len(slugs):
+        raise PassError(f"A judge is named twice: {', '.join(slugs)}. Name each once.", code="judge_twice")
+    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
+    seats = []
+    for slug in sorted(slugs):
+        endpoint, model = find_model(endpoints, slug)
+        if "judge" not in model.roles:
+            raise PassError(
+                f"The endpoints file does not offer {slug!r} as a judge (roles: {', '.join(model.roles)}).",
+                code="not_a_judge",
+            )
+        seats.append(JudgeSeat(endpoint=endpoint, model=model))
+    return seats
+
+
+def frozen_seats(configuration: Mapping[str, Any]) -> list[JudgeSeat]:
+    """The judges as a pass froze them: its endpoints by name and its model ids, whatever the file says now.
+
+    Raises:
+        EndpointError: the endpoints file no longer names the endpoint or the judge.
+    """
+    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
+    seats = []
+    for slug, frozen in sorted(configuration["judges"].items()):
+        endpoint = endpoints.get(frozen["endpoint"])
+        if endpoint is None:
+            raise EndpointError(
+                f"The pass calls {slug!r} at the endpoint {frozen['endpoint']!r}, which the endpoints file "
+                "no longer names. Name it again, or cancel the pass."
+            )
+        model = replace(endpoint.model(slug), model_id=frozen["model_id"])
+        seats.append(JudgeSeat(endpoint=endpoint, model=model))
+    return seats
+
+
+def store_judges(seats: Sequence[JudgeSeat]) -> dict[str, Judge]:
+    """Rows of the judges by slug; must run inside the transaction that starts a pass.
+
+    What a judge learned about its model is forgotten when it is now called elsewhere.
+    """
+    judges = {}
+    for seat in seats:
+        model = seat.model
+        judge, _ = Judge.objects.get_or_create(slug=seat.slug, defaults={"short_name": model.short_name[:50]})
+        if (judge.endpoint_name, judge.model_id) != (seat.endpoint.name, model.model_id):
+            judge.capabilities = {}
+        judge.endpoint_name, judge.model_id = seat.endpoint.name, model.model_id
+        judge.family = model.family or judge.family
+        judge.save(update_fields=["family", "endpoint_name", "model_id", "capabilities"])
+        judges[seat.slug] = judge
+    return judges
+
+
+def preflight(seats: Sequence[JudgeSeat]) -> bool:
+    """Make one tiny call to each judge.
+
+    Returns:
+        True when any of them is the loopback provider, whose answers are simulated.
+
+    Raises:
+        PassError: one does not answer, with its reason; no pass may start.
+    """
+    outcomes = asyncio.run(_preflight_all(seats))
+    # A busy provider is alive: the pass's own back-off deals with it.
+    faults = [
+        _fault_in_words(seat, outcome)
+        for seat, outcome in zip(seats, outcomes, strict=True)
+        if outcome.kind not in ("ok", "rate_limited")
+    ]
+    if faults:
+        raise PassError(
+            f"No response was judged: {'; '.join(faults)}. "
+            "Correct the endpoints file or the key, then try again.",
+            code="preflight_failed",
+        )
+    return any(outcome.is_simulated for outcome in outcomes)
+
+
+async def _preflight_all(seats: Sequence[JudgeSeat]) -> list[CallOutcome]:
+    return await asyncio.gather(*(_preflight_one(seat) for seat in seats))
+
+
+async def _preflight_one(seat: JudgeSeat) -> CallOutcome:
+    deadlines = Deadlines(
+        connect_s=settings.CALL_CONNECT_S,
+        read_s=min(settings.CALL_READ_S, PREFLIGHT_MOST_S),
+        total_s=min(settings.CALL_TOTAL_S, PREFLIGHT_MOST_S),
+    )
+    async with JudgeClient(
+        seat.endpoint, deadlines=deadlines, uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES
+    ) as client:
+        return await client.preflight(seat.model.model_id)
+
+
+def _fault_in_words(seat: JudgeSeat, outcome: CallOutcome) -> str:
+    status = f", HTTP {outcome.http_status}" if outcome.http_status else ""
+    return f"{seat.slug} at {seat.endpoint.name} answered with {outcome.kind}{status} ({outcome.detail})"

@@ -1,0 +1,52 @@
+"""Leases: extended by a heartbeat while a call is in flight, and ended for the rows of dead workers."""
+
+import datetime as dt
+from collections.abc import Collection
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from judging.choices import FailureCode, VerdictState
+from judging.models import Verdict
+from judging.verdicts.claiming import SUSPECT_AFTER_DEATHS, database_now
+
+
+def extend_leases(*, worker: str, held: Collection[int], lease_s: float) -> int:
+    """Extend the leases of the rows that a loop really has in flight; returns how many.
+
+    A row that bears the worker's name without being in its hands is left to expire.
+    """
+    rows = Verdict.objects.filter(pk__in=held, worker=worker, state=VerdictState.RUNNING)
+    return rows.update(lease_until=database_now() + dt.timedelta(seconds=lease_s))
+
+
+def release_overdue() -> int:
+    """Return rows of dead workers to the queue. Called by every worker's sweep each second.
+
+    A row whose lease ends for the third time was alone in its worker's hands (see `claiming`): it is
+    settled as CALL_FAILED with code `poison`, and the rest go on.
+
+    Returns:
+        How many rows were overdue.
+    """
+    with transaction.atomic():
+        now = database_now()
+        overdue = Verdict.objects.filter(state=VerdictState.RUNNING, lease_until__lt=now).order_by("pk")
+        if connection.features.has_select_for_update_skip_locked:
+            overdue = overdue.select_for_update(skip_locked=True, of=("self",))
+        deaths = dict(overdue.values_list("pk", "n_deaths"))
+        poison = [pk for pk, n_deaths in deaths.items() if n_deaths >= SUSPECT_AFTER_DEATHS]
+        again = [pk for pk, n_deaths in deaths.items() if n_deaths < SUSPECT_AFTER_DEATHS]
+        Verdict.objects.filter(pk__in=again).update(
+            state=VerdictState.PENDING, worker=None, lease_until=None, n_deaths=F("n_deaths") + 1
+        )
+        Verdict.objects.filter(pk__in=poison).update(
+            state=VerdictState.CALL_FAILED,
+            failure_code=FailureCode.POISON,
+            detail="three workers died while this row was being sent",
+            worker=None,
+            lease_until=None,
+            n_deaths=F("n_deaths") + 1,
+            settled_at=now,
+        )
+        return len(deaths)

@@ -1,0 +1,82 @@
+"""Passes whose rows a transaction holds: budgets are counted here and written back once."""
+
+from collections.abc import Collection
+
+from django.db.models import Exists, OuterRef, Q
+
+from judging.choices import PassState, PauseReason, VerdictState
+from judging.models import JudgePass, Verdict
+
+_WRITTEN = (
+    "state",
+    "pause_reason",
+    "state_note",
+    "n_calls_reserved",
+    "cost_reserved_micros",
+    "cost_settled_micros",
+)
+
+
+class LockedPass:
+    """One pass under this transaction's lock. Nothing is stored before `write`."""
+
+    def __init__(self, row: JudgePass, *, has_waiting_rows: bool) -> None:
+        self.row = row
+        self.has_waiting_rows = has_waiting_rows
+        self.worst_micros = int(row.configuration.get("worst_call_micros") or 0)
+        self._before = self._values()
+
+    @property
+    def is_running(self) -> bool:
+        return self.row.state == PassState.RUNNING
+
+    def calls_left(self) -> int | None:
+        """How many more calls the pass may reserve; None without a cap."""
+        limits = []
+        if self.row.max_calls is not None:
+            limits.append(self.row.max_calls - self.row.n_calls_reserved)
+        if self.row.max_cost_micros is not None:
+            left = self.row.max_cost_micros - self.row.cost_reserved_micros
+            limits.append(left // self.worst_micros if self.worst_micros else 0)
+        return min(limits) if limits else None
+
+    def reserve(self, n_calls: int) -> None:
+        """Count calls about to be made, each at its worst case."""
+        self.row.n_calls_reserved += n_calls
+        self.row.cost_reserved_micros += n_calls * self.worst_micros
+
+    def settle(self, *, reserved_micros: int, cost_micros: int) -> None:
+        """Replace a call's reservation by what it cost."""
+        self.row.cost_reserved_micros += cost_micros - reserved_micros
+        self.row.cost_settled_micros += cost_micros
+
+    def pause(self, reason: PauseReason, *, note: str) -> None:
+        """Let no more rows be claimed; does nothing to a pass that is not running."""
+        if self.is_running:
+            self.row.state, self.row.pause_reason, self.row.state_note = PassState.PAUSED, reason, note
+
+    def write(self) -> None:
+        """Store what changed, if anything did."""
+        if self._values() != self._before:
+            JudgePass.objects.filter(pk=self.row.pk).update(**self._values())
+
+    def _values(self) -> dict[str, object]:
+        return {name: getattr(self.row, name) for name in _WRITTEN}
+
+
+def lock_passes(ids: Collection[int], *, endpoint_name: str | None = None) -> dict[int, LockedPass]:
+    """Lock passes by their ids and, for an endpoint, every running pass with a waiting row there.
+
+    In the order of ids, whichever they are, so that two loops never wait for each other. One query.
+    """
+    wanted = Q(pk__in=ids)
+    waiting = Verdict.objects.filter(
+        judge_pass=OuterRef("pk"), endpoint_name=endpoint_name, state=VerdictState.PENDING
+    )
+    if endpoint_name is not None:
+        wanted |= Q(state=PassState.RUNNING, has_waiting_rows=True)
+    rows = JudgePass.objects.annotate(has_waiting_rows=Exists(waiting)).filter(wanted).order_by("pk")
+    return {
+        row.pk: LockedPass(row, has_waiting_rows=row.has_waiting_rows)
+        for row in rows.select_for_update(no_key=True)
+    }

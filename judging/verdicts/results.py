@@ -1,0 +1,136 @@
+"""What a call came to: its attempt in the ledger, and where its row goes next. Pure."""
+
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judging.choices import FailureCode, VerdictState
+from judging.llm.calls import CallOutcome, Capabilities
+from judging.llm.parsing import ParsedReply
+from judging.llm.retrying import Final, Retry
+from judging.verdicts.claiming import Claimed
+from judging.verdicts.requests import Prepared
+
+# Calls with these outcomes were certainly not charged; any other failure may have been.
+FREE_OUTCOMES = frozenset({"rate_limited", "auth", "bad_request", "encoding"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What one sent call came to: the attempt, and where its row goes.
+
+    `state` PENDING returns the row to the queue, due after `delay_s`. `endpoint_delay_s` is how long
+    the provider asked every call to wait; `learned` is what the model accepts after a refusal.
+    `cost_micros` is None when unknown: the call then settles at its worst case.
+    """
+
+    claimed: Claimed
+    outcome: str
+    state: str
+    is_answer: bool = False
+    http_status: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_micros: int | None = None
+    latency_ms: int | None = None
+    reply_text: str | None = None
+    attempt_detail: str | None = None
+    score: int | None = None
+    jailbreak_score: int | None = None
+    failure_code: str | None = None
+    detail: str | None = None
+    counters: dict[str, object]
+    delay_s: float | None = None
+    endpoint_delay_s: float = 0.0
+    learned: Capabilities | None = None
+    pauses_pass: bool = False
+
+
+def result_of(prepared: Prepared, outcome: CallOutcome, parsed: ParsedReply, step: Final | Retry) -> Result:
+    """The result of a call that was read and judged by the retry policy."""
+    history = step.history
+    pauses_pass = isinstance(step, Final) and step.pauses_pass
+    is_settled = isinstance(step, Final) and not pauses_pass
+    if pauses_pass:
+        # The key is at fault, not the row: it waits, its history unchanged, until the pass is resumed.
+        history = prepared.history
+    is_scored = is_settled and parsed.state == VerdictState.SCORED
+    is_failed = is_settled and parsed.state == VerdictState.CALL_FAILED
+    return Result(
+        claimed=prepared.claimed,
+        outcome=outcome.kind if not outcome.is_ok or parsed.state == "SCORED" else parsed.state.lower(),
+        state=parsed.state if is_settled else VerdictState.PENDING,
+        is_answer=outcome.is_ok,
+        http_status=outcome.http_status,
+        tokens_in=outcome.tokens_in,
+        tokens_out=outcome.tokens_out,
+        cost_micros=_cost_of(prepared, outcome),
+        latency_ms=outcome.latency_ms,
+        reply_text=outcome.text,
+        attempt_detail=outcome.detail or parsed.detail or None,
+        score=parsed.score if is_scored else None,
+        jailbreak_score=parsed.jailbreak_score if is_scored else None,
+        failure_code=step.code if isinstance(step, Final) and is_failed else None,
+        detail=None if is_scored else (parsed.detail or None),
+        counters=history.as_dict(),
+        delay_s=step.delay_s if isinstance(step, Retry) else None,
+        endpoint_delay_s=(outcome.retry_after_s or 0.0) if outcome.kind == "rate_limited" else 0.0,
+        # Only what was answered is known to be accepted.
+        learned=prepared.request.capabilities if outcome.is_ok and prepared.history.resent_without else None,
+        pauses_pass=pauses_pass,
+    )
+
+
+def unreadable_result(prepared: Prepared, outcome: CallOutcome | None, error: Exception) -> Result:
+    """The result of a call that our own code could not make or read. It may have been charged.
+
+    The same code would fail again on the same row, so the row is settled and the others go on.
+    """
+    return Result(
+        claimed=prepared.claimed,
+        outcome=FailureCode.BAD_REPLY,
+        state=VerdictState.CALL_FAILED,
+        is_answer=False,
+        http_status=outcome.http_status if outcome else None,
+        tokens_in=outcome.tokens_in if outcome else None,
+        tokens_out=outcome.tokens_out if outcome else None,
+        cost_micros=_cost_of(prepared, outcome) if outcome else None,
+        latency_ms=outcome.latency_ms if outcome else None,
+        reply_text=outcome.text if outcome else None,
+        attempt_detail=f"not handled: {where(error)}",
+        failure_code=FailureCode.BAD_REPLY,
+        detail=f"not handled: {where(error)}",
+        counters=prepared.history.as_dict(),
+    )
+
+
+def without_reply(result: Result, error: Exception) -> Result:
+    """The result without any text of the provider's, for a reply that the database refuses."""
+    return replace(
+        result,
+        outcome=FailureCode.BAD_REPLY,
+        state=VerdictState.CALL_FAILED,
+        reply_text=None,
+        attempt_detail=f"not storable: {where(error)}",
+        score=None,
+        jailbreak_score=None,
+        failure_code=FailureCode.BAD_REPLY,
+        detail=f"not storable: {where(error)}",
+        delay_s=None,
+        learned=None,
+    )
+
+
+def where(error: Exception) -> str:
+    """Class and place of an unexpected error. Never its message: that may quote a text."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
+
+
+def _cost_of(prepared: Prepared, outcome: CallOutcome) -> int | None:
+    if outcome.kind in FREE_OUTCOMES:
+        return 0
+    if prepared.model is None or outcome.tokens_in is None or outcome.tokens_out is None:
+        return None
+    return prepared.model.cost_micro(tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out)

@@ -1,0 +1,74 @@
+"""One visit of a loop to the database: write what finished, then claim what is free.
+
+Locks are taken in one order everywhere: own verdict rows, the endpoint's gate, passes by id, new rows.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import DataError, IntegrityError, transaction
+
+from judging.models import EndpointGate
+from judging.verdicts.claiming import Asking, Claim, claim_rows, database_now, lock_gate
+from judging.verdicts.locked_passes import lock_passes
+from judging.verdicts.recording import settle_results, write_results
+from judging.verdicts.results import Result, without_reply
+
+# What a driver raises for a value that it cannot store. Anything else is no fault of the values.
+VALUE_ERRORS: tuple[type[Exception], ...] = (DataError, IntegrityError, ValueError)
+
+
+def take_turn(asking: Asking, results: Sequence[Result] = (), *, hold_s: float = 0.0) -> Claim:
+    """Write results and claim rows in one transaction. Safe to repeat after a lost connection.
+
+    Args:
+        asking: who asks, and for how many rows; none when `wanted` is not above 0.
+        results: what finished since the last turn.
+        hold_s: let no worker claim at the endpoint for so long, after a flood of 429s.
+
+    Raises:
+        DatabaseError, ValueError: nothing of the turn was stored.
+    """
+    is_asking = asking.wanted > 0
+    if not (results or is_asking):
+        return Claim()
+    with transaction.atomic():
+        now = database_now()
+        new = write_results(results, now=now)
+        gate = lock_gate(asking.endpoint.name) if is_asking or hold_s > 0 else None
+        if gate is not None and hold_s > 0:
+            _hold(gate, until=now + dt.timedelta(seconds=hold_s))
+        passes = lock_passes(
+            {result.claimed.judge_pass_id for result in results},
+            endpoint_name=asking.endpoint.name if is_asking else None,
+        )
+        settle_results(new, passes)
+        claim = Claim()
+        if gate is not None and is_asking:
+            claim = claim_rows(asking, gate=gate, passes=passes.values(), now=now)
+        for judge_pass in passes.values():
+            judge_pass.write()
+        return claim
+
+
+def record_each(asking: Asking, results: Sequence[Result]) -> list[Result]:
+    """Write results one by one after a turn was refused; one that cannot be stored loses its texts.
+
+    Returns:
+        Those that lost them.
+    """
+    refused, only_writing = [], replace(asking, wanted=0)
+    for result in results:
+        try:
+            take_turn(only_writing, [result])
+        except VALUE_ERRORS as error:
+            refused.append(result)
+            take_turn(only_writing, [without_reply(result, error)])
+    return refused
+
+
+def _hold(gate: EndpointGate, *, until: dt.datetime) -> None:
+    if gate.not_before is None or gate.not_before < until:
+        gate.not_before = until
+        EndpointGate.objects.filter(pk=gate.pk).update(not_before=until)
