@@ -205,9 +205,7 @@ def test_wrong_method_is_405(researcher_client: Client, method: str, name: str) 
     assert getattr(researcher_client, method)(url(make_campaign(), name)).status_code == 405
 
 
-def test_new_campaign_page_for_nobody_and_for_annotators(
-    annotator_client: Client, benchmark: Benchmark
-) -> None:
+def test_new_campaign_page_is_for_researchers(annotator_client: Client, benchmark: Benchmark) -> None:
     assert Client().get(new_url(benchmark)).status_code == 302
     assert annotator_client.get(new_url(benchmark)).status_code == 404
 

@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotation.campaigns import withdraw_consent
-from annotation.choices import LabelAction, Rating
+from annotation.choices import LabelAction, Rating, Role
 from annotation.models import Consent, Label
 from annotation.selectors import current_labels
 from tests.annotation.desk import Desk, make_desk
 from tests.browser.conftest import OpenContext, SignIn
-from tests.factories import PASSWORD
+from tests.conftest import signed_in
+from tests.factories import PASSWORD, make_account
 
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -53,6 +55,15 @@ def label_by_key(page: Page, key: str) -> None:
     page.wait_for_url(lambda url: url != here and "/next/" not in url)
 
 
+def campaign_row(desk: Desk) -> dict[str, int]:
+    """The campaign's numbers on the researcher's Labels page."""
+    path = reverse("judging:labels", kwargs={"slug": desk.campaign.benchmark.slug})
+    html = signed_in(make_account(role=Role.RESEARCHER)).get(path).content.decode()
+    row = html.split(desk.campaign.name, 1)[1].split("</tr>", 1)[0]
+    numbers = [int(number) for number in re.findall(r'<data value="(\d+)"', row)]
+    return dict(zip(["items", "wanted", "annotators", "labels", "labelled"], numbers, strict=True))
+
+
 def test_whole_visit_by_keyboard(open_context: OpenContext, desk: Desk) -> None:
     Consent.objects.all().delete()
     page = open_context(viewport=DESKTOP).new_page()
@@ -79,6 +90,7 @@ def test_whole_visit_by_keyboard(open_context: OpenContext, desk: Desk) -> None:
     expect(page).to_have_url(undone)
     ratings = [label.rating for label in current_labels(desk.campaign.benchmark)]
     assert ratings == [Rating.ACCEPTABLE, Rating.UNACCEPTABLE]
+    assert campaign_row(desk) == {"items": 5, "wanted": 1, "annotators": 1, "labels": 2, "labelled": 2}
     assert Label.objects.filter(action=LabelAction.RETRACTED).count() == 1
 
 
