@@ -42,7 +42,10 @@ def read_rows(
         for row in table.rows(outcome):
             _read_one(row, outcome, read_row)
         if not outcome.rows:
-            raise FileRefused("no_rows", "The file has a header and no rows. Nothing was read from it.")
+            raise FileRefused(
+                "no_rows",
+                "The file has a header and no rows. Check that it is the right one, or leave it out.",
+            )
     except FileRefused as refusal:
         outcome.refuse_file(refusal)
 

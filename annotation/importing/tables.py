@@ -109,7 +109,9 @@ def open_table(file: TextFile, *, known: Sequence[str], required: Sequence[str] 
     delimiter = max(headers, key=lambda candidate: _n_known(headers[candidate][1], known))
     line, header = headers[delimiter]
     if not header:
-        raise FileRefused("no_rows", "The file has no rows. Nothing was read from it.")
+        raise FileRefused(
+            "no_rows", "The file is empty: it has no rows. Check that it is the right one, or leave it out."
+        )
     columns = _read_header(header, required=required, line=line)
     notes = [
         f"header {given!r} was read as {column!r}"
