@@ -33,6 +33,18 @@ NOTE_NAME = "upload.json"
 FILES_FOLDER = "files"
 
 
+class UploadTooLarge(DomainError):
+    """More bytes at once than are taken."""
+
+    code = "upload_too_large"
+
+    def __init__(self, n_bytes: int) -> None:
+        super().__init__(
+            f"The files have {n_bytes:,} bytes together; the limit is {MAX_UPLOAD_BYTES:,}. "
+            "Send them in parts, or use the import_files command on the server."
+        )
+
+
 @dataclass(frozen=True)
 class Upload:
     """Staged files and how they are to be read."""
@@ -192,11 +204,7 @@ def _check_size(files: Sequence[UploadedFile]) -> None:
         )
     n_bytes = sum(file.size or 0 for file in files)
     if n_bytes > MAX_UPLOAD_BYTES:
-        raise DomainError(
-            f"The files have {n_bytes:,} bytes together; the limit is {MAX_UPLOAD_BYTES:,}. Send them in "
-            "parts.",
-            code="upload_too_large",
-        )
+        raise UploadTooLarge(n_bytes)
 
 
 def _safe_names(given: Iterable[str]) -> list[str]:

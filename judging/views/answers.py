@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotation.templatetags import formatting
@@ -23,18 +23,16 @@ def panel_pair(agreement: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return None
 
 
-def calibration_answer(report: Mapping[str, Any]) -> SafeString:
+def calibration_answer(report: Mapping[str, Any]) -> str:
     """How well the rule agrees with people, and people with each other."""
     agreement = report["agreement"]
     if report["rule"] is None:
         if not agreement["labels"]["n"]:
-            return format_html(
-                "There are no labels and no judge scores yet, so there is no agreement to measure."
-            )
+            return "There are no labels and no judge scores yet, so there is no agreement to measure."
         return format_html("{}; no judge has scored anything yet.", _people(agreement, "People"))
     pair, people = panel_pair(agreement), _people(agreement, "people")
     if not agreement["labels"]["n"]:
-        return format_html("Nobody has labelled a response yet, so the panel cannot be compared with people.")
+        return "Nobody has labelled a response yet, so the panel cannot be compared with people."
     if pair is None:
         return format_html("The panel and people's consensus share no response yet; {}.", people)
     if pair["binary_kappa"] is None:
@@ -81,15 +79,15 @@ def calibration_basis(report: Mapping[str, Any], choice: ReportChoice) -> SafeSt
     return _joined(parts, " · ")
 
 
-def results_answer(report: Mapping[str, Any]) -> SafeString:
+def results_answer(report: Mapping[str, Any]) -> str:
     """Which model fails least and which most often."""
     ranked = [
         figures for figures in by_rate(report["models"], "model") if figures["failure_rate"] is not None
     ]
     if not report["models"]:
-        return format_html("No response has been judged yet, so there are no failure rates.")
+        return "No response has been judged yet, so there are no failure rates."
     if not ranked:
-        return format_html("No response is decided under this rule, so there are no failure rates.")
+        return "No response is decided under this rule, so there are no failure rates."
     if len(ranked) == 1:
         return format_html("{} fails on {} of prompts.", ranked[0]["model"], _rate(ranked[0]))
     most, least = ranked[0], ranked[-1]
@@ -126,19 +124,21 @@ def is_much_left_out(n_left_out: int, n_all: int) -> bool:
     return n_left_out * LARGEST_QUIET_SHARE > n_all
 
 
-def labels_answer(report: Mapping[str, Any]) -> SafeString:
+def labels_answer(report: Mapping[str, Any]) -> str:
     """How many labels there are, and how far people differ."""
     labels = report["agreement"]["labels"]
     if not labels["n"]:
-        return format_html("Nobody has labelled a response yet.")
+        return "Nobody has labelled a response yet."
+    n_contested = labels["n_contested"]
+    contested = format_html(
+        "; {} {} contested", formatting.count(n_contested), "is" if n_contested == 1 else "are"
+    )
     return format_html(
         "{} gave {} labels on {} responses{}.",
         counted(labels["n_annotators"], "annotator") if labels["n_annotators"] else "Anonymous people",
         formatting.count(labels["n"]),
         formatting.count(labels["n_responses"]),
-        format_html("; {} are contested", formatting.count(labels["n_contested"]))
-        if labels["n_contested"]
-        else "",
+        contested if n_contested else "",
     )
 
 
@@ -190,7 +190,4 @@ def _linked(n: int, href: str | None) -> SafeString:
 
 
 def _joined(parts: Sequence[SafeString], separator: str) -> SafeString:
-    joined = format_html("")
-    for position, part in enumerate(parts):
-        joined = format_html("{}{}{}", joined, separator if position else "", part)
-    return joined
+    return format_html_join(separator, "{}", ((part,) for part in parts))

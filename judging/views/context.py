@@ -11,11 +11,13 @@ from django.shortcuts import get_object_or_404, render
 from annotation.models import Benchmark
 from annotation.permissions import researcher_required
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
+from judging.importing.uploads import UploadTooLarge
 
 # What a view returns is left open: a streamed file is no HttpResponse.
 Page = Callable[..., Any]
 
 STATUS_OF_ERROR = (
+    (UploadTooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (Conflict, HTTPStatus.CONFLICT),
     (Gone, HTTPStatus.NOT_FOUND),
     (NotAllowed, HTTPStatus.FORBIDDEN),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from annotation.choices import ResponseState
@@ -60,10 +59,10 @@ def show_data(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     )
 
 
-def _answer(prompts: Mapping[str, int], by_model: Mapping[str, Counter[str]]) -> SafeString:
+def _answer(prompts: Mapping[str, int], by_model: Mapping[str, Counter[str]]) -> str:
     n_prompts, n_responses = sum(prompts.values()), sum(map(Counter.total, by_model.values()))
     if not n_prompts:
-        return format_html("This benchmark holds nothing yet.")
+        return "This benchmark holds nothing yet."
     if not n_responses:
         return format_html(
             "{} prompts in {}, and no responses yet.",

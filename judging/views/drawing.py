@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
 from annotation.templatetags.formatting import kappa_text, rate_text
+from judging.exports.cells import CellChanges
 from judging.figures import (
     agreement_chart,
     category_rates_chart,
@@ -142,12 +143,18 @@ def _as_png(kind: FigureKind, report: Report) -> bytes:
 
 
 def _as_csv(kind: FigureKind, report: Report) -> str:
+    """Numbers with every digit; names that a spreadsheet program would run are prefixed."""
     rows = list(kind.rows(report))
     text = io.StringIO(newline="")
     if rows:
-        writer = csv.DictWriter(text, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+        changes = CellChanges()
+        writer = csv.writer(text)
+        writer.writerow(rows[0])
+        for row in rows:
+            writer.writerow(
+                changes.spreadsheet_safe(value, name) if isinstance(value, str) else value
+                for name, value in row.items()
+            )
     return text.getvalue()
 
 

@@ -1,12 +1,12 @@
 """Uploading files: choose, look at what they would do, then store or discard."""
 
-from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,13 +19,14 @@ from judging.importing.sources import KINDS
 from judging.importing.uploads import (
     MAX_UPLOAD_BYTES,
     Upload,
+    UploadTooLarge,
     discard_upload,
     find_upload,
     import_upload,
     preview_upload,
     stage_upload,
 )
-from judging.views.context import benchmark_page, researcher_page, show_page
+from judging.views.context import Page, benchmark_page, researcher_page, show_page
 from judging.views.tables import Cell, Column, Row, Table, text_column
 from judging.views.wording import counted
 
@@ -33,26 +34,27 @@ MOST_PROBLEMS_SHOWN = 200
 FORM_FIELDS_ALLOWANCE = 1024 * 1024
 
 
-def size_limited(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Refuse a body that is too large before any of it is read.
+def size_limited(view: Page) -> Page:
+    """Refuse a body that is too large before any of it is read; stands nearest to the view.
 
-    The token is checked inside, after the size: to find it Django reads the whole body, files included.
+    The form's token is checked after the size, since Django reads the whole body to find it.
     """
     protected = csrf_protect(view)
 
     @csrf_exempt
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_UPLOAD_BYTES + FORM_FIELDS_ALLOWANCE:
-            return render(request, "413.html", status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    def wrapped(request: SignedInRequest, *args: Any, **kwargs: Any) -> Any:
+        n_bytes = int(request.META.get("CONTENT_LENGTH") or 0)
+        if n_bytes > MAX_UPLOAD_BYTES + FORM_FIELDS_ALLOWANCE:
+            raise UploadTooLarge(n_bytes)
         return protected(request, *args, **kwargs)
 
     return wrapped
 
 
-@size_limited
 @require_POST
 @benchmark_page
+@size_limited
 def upload(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Stage files for a benchmark that exists."""
     form = UploadForm(request.POST, request.FILES)
@@ -69,9 +71,9 @@ def upload(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     return redirect("judging:import_preview", token=staged.token)
 
 
-@size_limited
 @require_http_methods(["GET", "HEAD", "POST"])
 @researcher_page
+@size_limited
 def new_benchmark(request: SignedInRequest) -> HttpResponse:
     """The first files of a benchmark that does not exist yet."""
     form, status = NewBenchmarkForm(), HTTPStatus.OK
@@ -192,7 +194,7 @@ def _preview_sentence(outcome: ImportOutcome, *, n_blocking: int) -> str:
     if n_blocking:
         return f"{counted(n_blocking, 'file')} cannot be read, so nothing can be stored."
     if n_refused:
-        return f"{counted(n_refused, 'row')} would be refused; {counted(n_new, 'row')} are new and in order."
+        return f"{counted(n_refused, 'row')} would be refused; {counted(n_new, 'row')} would be new."
     if not n_new:
         return "Every row is there already; there is nothing to store."
     return f"{counted(n_new, 'new row')} and no problem. Nothing is stored yet."
@@ -200,9 +202,17 @@ def _preview_sentence(outcome: ImportOutcome, *, n_blocking: int) -> str:
 
 def _stored_sentence(outcome: ImportOutcome) -> str:
     totals = {kind: outcome.total(kind) for kind in KINDS}
-    new = ", ".join(f"{total['created']:,} {kind}" for kind, total in totals.items() if total["created"])
+    new = ", ".join(
+        counted(total["created"], kind.removesuffix("s"), kind)
+        for kind, total in totals.items()
+        if total["created"]
+    )
     n_refused = sum(total["rejected"] for total in totals.values())
-    left = f" {counted(n_refused, 'row')} were refused and left out." if n_refused else ""
+    left = (
+        f" {counted(n_refused, 'row')} {'was' if n_refused == 1 else 'were'} refused and left out."
+        if n_refused
+        else ""
+    )
     return f"Stored: {new or 'nothing new'}.{left}"
 
 

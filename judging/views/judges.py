@@ -62,9 +62,9 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
     )
 
 
-def _passes_answer(passes: Sequence[ListedPass]) -> SafeString:
+def _passes_answer(passes: Sequence[ListedPass]) -> str:
     if not passes:
-        return format_html("No judge has scored a response yet.")
+        return "No judge has scored a response yet."
     newest = passes[0]
     return format_html(
         "{}; the newest, {}, is {} with {} scores by {}{}.",
@@ -90,9 +90,9 @@ def _pass_answer(judge_pass: JudgePass, counts: Mapping[str, Counter[str]]) -> S
     )
 
 
-def _missing_clause(n: int) -> SafeString:
+def _missing_clause(n: int) -> str:
     if not n:
-        return format_html("")
+        return ""
     return format_html(", and {} {} missing", formatting.count(n), "is" if n == 1 else "are")
 
 

@@ -10,7 +10,7 @@ from annotation.choices import ItemKind, ResponseState
 from annotation.models import AuditEvent, Benchmark, Campaign, Prompt, Response
 from annotation.selectors import current_labels
 from judging.choices import UNSETTLED_STATES, VerdictState
-from judging.importing.files import IMPORT_ACTION
+from judging.importing.storing import IMPORT_ACTION
 from judging.models import JudgePass, Verdict
 
 MOST_IMPORTS_LISTED = 50

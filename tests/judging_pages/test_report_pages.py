@@ -1,0 +1,153 @@
+"""What the Calibration and Results pages show of a report, and what they say when there is little."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Response
+from judging.choices import VerdictState
+from judging.reports import build_report
+from tests.factories import make_benchmark, make_item, make_label, make_prompt, make_response, make_verdict
+from tests.judging_pages.study import Study
+
+
+def shown(client: Client, page: str, slug: str, **query: str) -> str:
+    response = client.get(reverse(f"judging:{page}", args=[slug]), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def figure_data(client: Client) -> str:
+    return client.get(reverse("judging:figure", args=["study", "models", "csv"])).content.decode()
+
+
+def test_rule_stands_in_words_with_its_source(researcher_client: Client, study: Study) -> None:
+    html = shown(researcher_client, "calibration", "study")
+
+    assert "Unacceptable when <strong>" in html
+    assert "Judge A ≥ 3" in html
+    assert "the default: all judges weigh the same" in html
+
+
+def test_scale_figures_of_two_classes_say_why_there_are_none(researcher_client: Client, study: Study) -> None:
+    html = shown(researcher_client, "calibration", "study")
+
+    assert "no common 1-5 scale: one side gives only the two classes" in html
+
+
+def test_left_out_responses_are_listed_by_reason(researcher_client: Client, study: Study) -> None:
+    html = shown(researcher_client, "results", "study")
+
+    assert "What was left out" in html
+    assert "Missing verdicts: response failed to generate" in html
+    assert "Missing verdicts: reply not understood" in html
+
+
+def test_more_than_two_percent_undecided_shows_best_and_worst_case(
+    researcher_client: Client, study: Study
+) -> None:
+    assert "more than 2 %" in shown(researcher_client, "results", "study")
+    assert "More than 2 % are left out" in shown(researcher_client, "calibration", "study")
+
+
+def test_few_undecided_need_no_notice(researcher_client: Client, study: Study) -> None:
+    Response.objects.filter(pk=study.responses[0].pk).update(state="OK", text="Ask me again.", error=None)
+    for judge in study.judges:
+        make_verdict(judge_pass=study.judge_pass, response=study.responses[0], judge=judge, score=1)
+    study.judge_pass.verdicts.filter(state=VerdictState.PARSE_FAILED).update(state="SCORED", score=1)
+
+    assert "more than 2 %" not in shown(researcher_client, "results", "study", rule=_any_flag(study))
+
+
+def test_rule_of_the_address_is_the_rule_of_the_page(researcher_client: Client, study: Study) -> None:
+    html = shown(researcher_client, "results", "study", rule=_any_flag(study))
+
+    assert "Judge A ≥ 2, or Judge B ≥ 2" in html
+    assert "chosen on this page" in html
+    assert "as given in the address" in html
+
+
+@pytest.mark.parametrize("page", ["calibration", "results", "labels", "judges", "data", "exports", "rows"])
+def test_page_of_an_empty_benchmark_says_what_is_missing(researcher_client: Client, page: str) -> None:
+    make_benchmark(slug="empty")
+
+    html = shown(researcher_client, page, "empty")
+
+    sentences = {
+        "calibration": "Calibration compares judges with people, and there are no labels.",
+        "results": "There are no verdicts to report.",
+        "labels": "There is no campaign yet.",
+        "judges": "There is no pass yet.",
+        "data": "This benchmark holds nothing yet.",
+        "exports": "There is no finished pass",
+        "rows": "No response passes these filters.",
+    }
+    assert sentences[page] in html
+
+
+def test_calibration_without_a_pass_shows_people_only(researcher_client: Client) -> None:
+    prompt = make_prompt(benchmark=make_benchmark(slug="people"))
+    make_label(item=make_item(response=make_response(prompt=prompt)))
+
+    html = shown(researcher_client, "calibration", "people")
+
+    assert "There is no finished pass to compare with people." in html
+    assert "no judge has scored anything yet" in html
+
+
+def test_simulated_benchmark_says_so(researcher_client: Client, study: Study) -> None:
+    study.benchmark.is_simulated = True
+    study.benchmark.save()
+
+    assert "Simulated data" in shown(researcher_client, "results", "study")
+
+
+@pytest.mark.parametrize("name", ["agreement", "models", "categories", "heat-map"])
+@pytest.mark.parametrize(
+    ("form", "content_type", "start"),
+    [
+        ("svg", "image/svg+xml", b"<svg"),
+        ("png", "image/png", b"\x89PNG"),
+        ("csv", "text/csv; charset=utf-8", b""),
+    ],
+)
+def test_figure_downloads(
+    researcher_client: Client, study: Study, name: str, form: str, content_type: str, start: bytes
+) -> None:
+    response = researcher_client.get(reverse("judging:figure", args=["study", name, form]))
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == content_type
+    assert response["Content-Disposition"] == f'attachment; filename="study-{name}.{form}"'
+    assert response.content.startswith(start)
+
+
+def test_figure_data_has_every_digit(researcher_client: Client, study: Study) -> None:
+    content = researcher_client.get(
+        reverse("judging:figure", args=["study", "models", "csv"])
+    ).content.decode()
+
+    for figures in build_report(study.benchmark)["models"]:
+        assert f"{figures['model']},{figures['n_prompts']}" in content
+        assert str(figures["failure_rate"]) in content
+
+
+def test_figure_data_holds_no_cell_that_a_spreadsheet_runs(researcher_client: Client, study: Study) -> None:
+    model = study.responses[0].target_model
+    model.slug = "=1+1"
+    model.save()
+
+    content = researcher_client.get(
+        reverse("judging:figure", args=["study", "models", "csv"])
+    ).content.decode()
+
+    assert "\r\n'=1+1," in content
+
+
+@pytest.mark.parametrize(("name", "form"), [("nothing", "svg"), ("models", "gif")])
+def test_unknown_figure_is_not_found(researcher_client: Client, study: Study, name: str, form: str) -> None:
+    assert researcher_client.get(reverse("judging:figure", args=["study", name, form])).status_code == 404
+
+
+def _any_flag(study: Study) -> str:
+    return '{"kind": "any_flag", "judges": ["study-judge-a", "study-judge-b"]}'
