@@ -64,3 +64,11 @@ class SkipCode(TextChoices):
     RESPONSE_FILTERED = "RESPONSE_FILTERED", _("response was filtered")
     RESPONSE_TRUNCATED = "RESPONSE_TRUNCATED", _("response was cut off")
     EXEMPLAR_LEAK = "EXEMPLAR_LEAK", _("an exemplar was the case itself")
+
+
+# The paper's result files spell its judges with underscores.
+JUDGE_ALIASES = {
+    "gemini_3_1_pro": "gemini-3.1-pro",
+    "gpt_5_4": "gpt-5.4",
+    "opus_4_6": "claude-opus-4.6",
+}

@@ -10,7 +10,7 @@ from annotation.importing.outcome import FileOutcome, RowRefused
 from annotation.importing.planning import read_rows
 from annotation.importing.text_files import TextFile
 from annotation.models import Response
-from judging.choices import FailureCode, PassSource, VerdictState
+from judging.choices import JUDGE_ALIASES, FailureCode, PassSource, VerdictState
 from judging.errors import PassError
 from judging.models import Judge, JudgePass
 from judging.selectors import imported_scores
@@ -30,12 +30,6 @@ OPTIONAL_SCORE_COLUMNS = ("rollout",)
 NO_SCORE = re.compile(r"-1(\.0+)?\Z")
 MAX_JUDGE_LENGTH = 100
 MAX_COUNT = 32767
-# The paper's result files spell its judges with underscores.
-JUDGE_ALIASES = {
-    "gemini_3_1_pro": "gemini-3.1-pro",
-    "gpt_5_4": "gpt-5.4",
-    "opus_4_6": "claude-opus-4.6",
-}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,24 @@
+"""The single entry to every number: pages, API, commands and exports all come through here."""
+
+from judging.reports.building import (
+    DEFAULT_SEED,
+    SCHEMA_VERSION,
+    Grading,
+    build_report,
+    grade_responses,
+    read_report,
+)
+from judging.reports.rule_choice import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, ChosenRule, choose_rule
+
+__all__ = [
+    "DEFAULT_SEED",
+    "PUBLISHED_RULE_NAME",
+    "SCHEMA_VERSION",
+    "UNIFORM_RULE_NAME",
+    "ChosenRule",
+    "Grading",
+    "build_report",
+    "choose_rule",
+    "grade_responses",
+    "read_report",
+]
