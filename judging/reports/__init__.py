@@ -2,12 +2,12 @@
 
 from judging.reports.building import (
     DEFAULT_SEED,
-    SCHEMA_VERSION,
     Grading,
     build_report,
     grade_responses,
     read_report,
 )
+from judging.reports.digests import SCHEMA_VERSION
 from judging.reports.rule_choice import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, ChosenRule, choose_rule
 
 __all__ = [
