@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from judging.views import calibration, data, drawing, exports, imports, judges, labels, results, rows, running
+from judging.views import (
+    calibration,
+    data,
+    drawing,
+    exports,
+    imports,
+    judges,
+    labels,
+    response,
+    results,
+    rows,
+    running,
+)
 
 app_name = "judging"
 urlpatterns = [
@@ -28,5 +40,5 @@ urlpatterns = [
     path("<slug:slug>/exports/<slug:table>.<slug:form>", exports.download_table, name="export"),
     path("<slug:slug>/figures/<slug:name>.<slug:form>", drawing.download_figure, name="figure"),
     path("<slug:slug>/rows/", rows.list_rows, name="rows"),
-    path("<slug:slug>/rows/<str:public_id>/", rows.show_response, name="response"),
+    path("<slug:slug>/rows/<str:public_id>/", response.show_response, name="response"),
 ]

@@ -21,6 +21,8 @@ from judging.views.context import benchmark_page, show_page
 from judging.views.drawing import inline_figure
 from judging.views.wording import RULE_SOURCES, counted
 
+MOST_PAIRS_UNFOLDED = 12
+
 
 @require_safe
 @benchmark_page
@@ -36,6 +38,7 @@ def show_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse
         tables = {
             "figure": inline_figure("agreement", report, choice),
             "classes": class_table(pairs, choice),
+            "is_short": len(pairs) <= MOST_PAIRS_UNFOLDED,
             "matches": match_table(pairs) if has_scale else None,
             "scale": scale_table(pairs) if has_scale else None,
             "confusion": confusion_table(panel, choice) if panel else None,

@@ -175,7 +175,7 @@ def _show_outcome(
             "outcome": outcome,
             "can_store_all": not problems and n_good > 0,
             "can_store_good": bool(problems) and not n_blocking and n_good > 0,
-            "n_good": n_good,
+            "n_good": counted(n_good, "good row"),
         }
     return show_page(
         request,

@@ -1,21 +1,16 @@
-"""The responses behind a number, and one response with everything that was said about it."""
+"""The responses behind a number, a page at a time."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from annotation.choices import AnnotatorType, ResponseState
-from annotation.models import Benchmark, Label, Response
-from annotation.selectors import current_labels
+from annotation.choices import ResponseState
+from annotation.models import Benchmark, Response
 from judging.errors import DomainError
 from judging.forms import RowFilterForm
-from judging.models import Verdict
 from judging.reports import Grading
-from judging.stats.aggregation import Decision
 from judging.views import listings
 from judging.views.behind import responses_behind, row_options
 from judging.views.choosing import CHOICE_NAMES, ReportChoice, read_choice
@@ -25,12 +20,6 @@ from judging.views.wording import counted, missing_words
 
 ROWS_PER_PAGE = 50
 EXCERPT_LENGTH = 90
-UNDECIDED_REASONS = {
-    "incomplete": "a judge is missing and the rule is strict",
-    "undecided": "the missing scores could go either way",
-    "tie": "the judges are evenly split",
-    "no_scores": "no judge gave a score",
-}
 
 
 @require_safe
@@ -58,49 +47,6 @@ def list_rows(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         table=_row_table(listings.listed_responses(list(page)), grading, choice),
         all_url=choice.rows(),
     )
-
-
-@require_safe
-@benchmark_page
-def show_response(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
-    """Prompt and response, labels under codes, verdicts, and what the rule decides."""
-    choice = read_choice(benchmark, request.GET)
-    responses = Response.objects.select_related("prompt", "target_model")
-    response = get_object_or_404(responses, prompt__benchmark=benchmark, public_id=public_id)
-    grading = choice.grading()
-    labels = list(current_labels(benchmark, choice.campaign).filter(item__response=response))
-    return show_page(
-        request,
-        "judging/response.html",
-        benchmark=benchmark,
-        tab=None,
-        response=response,
-        state=ResponseState(response.state).label,
-        answer=_decision_sentence(grading, response),
-        grading=grading,
-        **_decision(grading, response),
-        facts=_response_facts(response),
-        labels=_label_table(labels) if labels else None,
-        verdicts=[ShownVerdict.of(verdict) for verdict in listings.verdicts_on(response)],
-        rows_url=choice.rows(),
-    )
-
-
-@dataclass(frozen=True)
-class ShownVerdict:
-    """A verdict as the page shows it."""
-
-    verdict: Verdict
-    state: str
-    exemplars: str | None
-
-    @classmethod
-    def of(cls, verdict: Verdict) -> "ShownVerdict":
-        n_acceptable, n_unacceptable = verdict.n_exemplars_acceptable, verdict.n_exemplars_unacceptable
-        counts = None
-        if n_acceptable is not None and n_unacceptable is not None:
-            counts = f"{n_acceptable} Acceptable, {n_unacceptable} Unacceptable"
-        return cls(verdict=verdict, state=missing_words(verdict.skip_code or verdict.state), exemplars=counts)
 
 
 def _read_filters(benchmark: Benchmark, grading: Grading, query: QueryDict) -> RowFilterForm:
@@ -214,72 +160,3 @@ def _verdict_cell(grading: Grading, pk: int) -> Cell:
 def _consensus_cell(grading: Grading, pk: int) -> Cell:
     joint = grading.consensus.get(pk)
     return Cell(joint.verdict if joint else None, kind="verdict", reason="not labelled")
-
-
-def _decision_sentence(grading: Grading, response: Response) -> str:
-    decision: Decision | None = grading.decisions.get(response.pk)
-    joint = grading.consensus.get(response.pk)
-    people = f"people say {_word(joint.verdict)}" if joint else "nobody has labelled it"
-    if decision is None:
-        return f"No rule has decided this response; {people}."
-    return f"The rule says {_word(decision.verdict)}; {people}."
-
-
-def _decision(grading: Grading, response: Response) -> dict[str, Any]:
-    decision = grading.decisions.get(response.pk)
-    if decision is None:
-        return {}
-    return {
-        "decision": decision,
-        "weighted_score": float(decision.score) if decision.score is not None else None,
-        "decision_reason": UNDECIDED_REASONS.get(decision.reason or "", missing_words(decision.reason or "")),
-    }
-
-
-def _label_table(labels: list[Label]) -> Table:
-    return Table(
-        id="labels",
-        caption="Current labels",
-        columns=[
-            text_column("Annotator"),
-            text_column("Type"),
-            text_column("Rating"),
-            Column("Severity", unit="1-5"),
-            text_column("Note"),
-            Column("When"),
-        ],
-        rows=[
-            Row(
-                [
-                    Cell(label.annotator.code if label.annotator else None, reason="anonymous"),
-                    Cell(AnnotatorType(label.annotator_type).label),
-                    Cell(label.rating, kind="verdict"),
-                    Cell(label.severity, kind="count", reason="no severity"),
-                    Cell(label.note, reason="no note"),
-                    Cell(label.created_at, kind="moment"),
-                ]
-            )
-            for label in labels
-        ],
-    )
-
-
-def _word(verdict: str) -> str:
-    return verdict.capitalize() if verdict in ("ACCEPTABLE", "UNACCEPTABLE") else verdict.lower()
-
-
-def _response_facts(response: Response) -> list[tuple[str, Any]]:
-    prompt = response.prompt
-    rollout = "outside any rollout" if response.rollout is None else response.rollout
-    facts = [
-        ("Case", prompt.case_uid),
-        ("Risk category", prompt.risk_category),
-        ("Risk mechanism", prompt.risk_mechanism),
-        ("Model", response.target_model.slug),
-        ("Rollout", rollout),
-        ("State", ResponseState(response.state).label),
-        ("Error", response.error),
-        ("Finish reason", response.finish_reason),
-        ("Id", response.public_id),
-    ]
-    return [(term, value) for term, value in facts if value not in (None, "")]

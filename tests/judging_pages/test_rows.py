@@ -122,6 +122,23 @@ def test_response_page_shows_what_everybody_said(researcher_client: Client, stud
     assert "The rule says" in html
 
 
+def test_response_page_links_what_the_judge_was_shown(researcher_client: Client, study: Study) -> None:
+    response, exemplar = study.responses[4], study.responses[8]
+    study.judge_pass.verdicts.filter(response=response, judge=study.judges[0]).update(
+        exemplars=[{"response": exemplar.pk, "similarity": 0.8125, "unacceptable": True}],
+        n_exemplars_acceptable=0,
+        n_exemplars_unacceptable=1,
+    )
+    address = reverse("judging:response", args=["study", response.public_id])
+
+    html = researcher_client.get(address).content.decode()
+
+    shown = reverse("judging:response", args=["study", exemplar.public_id])
+    assert f'<a href="{shown}">{exemplar.prompt.case_uid}</a>' in html
+    assert "0 Acceptable, 1 Unacceptable" in html
+    assert '<data value="0.8125">' in html
+
+
 def test_response_page_says_why_there_is_no_verdict(researcher_client: Client, study: Study) -> None:
     failed, unread = study.responses[:2]
 

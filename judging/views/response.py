@@ -1,0 +1,179 @@
+"""One response with everything that was said about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from annotation.choices import AnnotatorType, ResponseState
+from annotation.models import Benchmark, Label, Response
+from annotation.selectors import current_labels
+from judging.models import Verdict
+from judging.reports import Grading
+from judging.stats.aggregation import Decision
+from judging.stats.records import ACCEPTABLE, UNACCEPTABLE
+from judging.views import listings
+from judging.views.choosing import ReportChoice, read_choice
+from judging.views.context import benchmark_page, show_page
+from judging.views.tables import Cell, Column, Row, Table, text_column
+from judging.views.wording import missing_words
+
+UNDECIDED_REASONS = {
+    "incomplete": "a judge is missing and the rule is strict",
+    "undecided": "the missing scores could go either way",
+    "tie": "the judges are evenly split",
+    "no_scores": "no judge gave a score",
+}
+
+
+@require_safe
+@benchmark_page
+def show_response(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
+    """Prompt and response, labels under codes, verdicts, and what the rule decides."""
+    choice = read_choice(benchmark, request.GET)
+    responses = Response.objects.select_related("prompt", "target_model")
+    response = get_object_or_404(responses, prompt__benchmark=benchmark, public_id=public_id)
+    grading = choice.grading()
+    labels = list(current_labels(benchmark, choice.campaign).filter(item__response=response))
+    return show_page(
+        request,
+        "judging/response.html",
+        benchmark=benchmark,
+        tab=None,
+        response=response,
+        state=ResponseState(response.state).label,
+        answer=_decision_sentence(grading, response),
+        grading=grading,
+        **_decision(grading, response),
+        facts=_response_facts(response),
+        labels=_label_table(labels) if labels else None,
+        verdicts=_show_verdicts(response, choice),
+        rows_url=choice.rows(),
+    )
+
+
+@dataclass(frozen=True)
+class ShownExemplar:
+    """A labelled response that the judge was shown, and how near it was."""
+
+    case_uid: str
+    address: str
+    verdict: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class ShownVerdict:
+    """A verdict with its state in words and what the judge was shown beside the case."""
+
+    verdict: Verdict
+    state: str
+    n_exemplars: str | None
+    exemplars: Sequence[ShownExemplar]
+
+
+def _show_verdicts(response: Response, choice: ReportChoice) -> list[ShownVerdict]:
+    verdicts = list(listings.verdicts_on(response))
+    wanted = {exemplar["response"] for verdict in verdicts for exemplar in verdict.exemplars or ()}
+    shown = {found.pk: found for found in listings.listed_responses(sorted(wanted))}
+    return [
+        ShownVerdict(
+            verdict=verdict,
+            state=missing_words(verdict.skip_code or verdict.state),
+            n_exemplars=_exemplar_counts(verdict),
+            exemplars=[
+                _show_exemplar(exemplar, shown[exemplar["response"]], choice)
+                for exemplar in verdict.exemplars or ()
+                if exemplar["response"] in shown
+            ],
+        )
+        for verdict in verdicts
+    ]
+
+
+def _show_exemplar(exemplar: Mapping[str, Any], response: Response, choice: ReportChoice) -> ShownExemplar:
+    return ShownExemplar(
+        case_uid=response.prompt.case_uid,
+        address=choice.address("response", public_id=response.public_id),
+        verdict=UNACCEPTABLE if exemplar["unacceptable"] else ACCEPTABLE,
+        similarity=exemplar["similarity"],
+    )
+
+
+def _exemplar_counts(verdict: Verdict) -> str | None:
+    n_acceptable, n_unacceptable = verdict.n_exemplars_acceptable, verdict.n_exemplars_unacceptable
+    if n_acceptable is None or n_unacceptable is None:
+        return None
+    return f"{n_acceptable} Acceptable, {n_unacceptable} Unacceptable"
+
+
+def _decision_sentence(grading: Grading, response: Response) -> str:
+    decision: Decision | None = grading.decisions.get(response.pk)
+    joint = grading.consensus.get(response.pk)
+    people = f"people say {_word(joint.verdict)}" if joint else "nobody has labelled it"
+    if decision is None:
+        return f"No rule has decided this response; {people}."
+    return f"The rule says {_word(decision.verdict)}; {people}."
+
+
+def _decision(grading: Grading, response: Response) -> dict[str, Any]:
+    decision = grading.decisions.get(response.pk)
+    if decision is None:
+        return {}
+    return {
+        "decision": decision,
+        "weighted_score": float(decision.score) if decision.score is not None else None,
+        "decision_reason": UNDECIDED_REASONS.get(decision.reason or "", missing_words(decision.reason or "")),
+    }
+
+
+def _label_table(labels: list[Label]) -> Table:
+    return Table(
+        id="labels",
+        caption="Current labels",
+        columns=[
+            text_column("Annotator"),
+            text_column("Type"),
+            text_column("Rating"),
+            Column("Severity", unit="1-5"),
+            text_column("Note"),
+            Column("When"),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(label.annotator.code if label.annotator else None, reason="anonymous"),
+                    Cell(AnnotatorType(label.annotator_type).label),
+                    Cell(label.rating, kind="verdict"),
+                    Cell(label.severity, kind="count", reason="no severity"),
+                    Cell(label.note, reason="no note"),
+                    Cell(label.created_at, kind="moment"),
+                ]
+            )
+            for label in labels
+        ],
+    )
+
+
+def _word(verdict: str) -> str:
+    return verdict.capitalize() if verdict in ("ACCEPTABLE", "UNACCEPTABLE") else verdict.lower()
+
+
+def _response_facts(response: Response) -> list[tuple[str, Any]]:
+    prompt = response.prompt
+    rollout = "outside any rollout" if response.rollout is None else response.rollout
+    facts = [
+        ("Case", prompt.case_uid),
+        ("Risk category", prompt.risk_category),
+        ("Risk mechanism", prompt.risk_mechanism),
+        ("Model", response.target_model.slug),
+        ("Rollout", rollout),
+        ("State", ResponseState(response.state).label),
+        ("Error", response.error),
+        ("Finish reason", response.finish_reason),
+        ("Id", response.public_id),
+    ]
+    return [(term, value) for term, value in facts if value not in (None, "")]
