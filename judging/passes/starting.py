@@ -34,6 +34,7 @@ MICROS = 1_000_000
 FRAME_BYTES = 10_000
 JUDGE_TASK = "judging.judge_endpoint"
 WAKE_EXPIRES_S = 10
+MOST_NUMBER = 1_000_000_000
 ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
 SKIP_CODES = {
     ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
@@ -158,15 +159,15 @@ def wake_workers(endpoint_names: Sequence[str]) -> None:
 def _check_numbers(request: PassRequest) -> None:
     bounds = (
         ("shots", request.shots, 0, MAX_SHOTS),
-        ("limit", request.limit, 1, None),
-        ("max_calls", request.max_calls, 1, None),
+        ("limit", request.limit, 1, MOST_NUMBER),
+        ("max_calls", request.max_calls, 1, MOST_NUMBER),
     )
     for name, value, least, most in bounds:
-        if value is not None and (value < least or (most is not None and value > most)):
-            expected = f"{least} to {most}" if most is not None else f"at least {least}"
-            raise PassError(f"{name} is {value}; expected {expected}.", code="bad_number")
-    if request.max_cost is not None and not request.max_cost > 0:
-        raise PassError(f"max_cost is {request.max_cost}; expected an amount above 0.", code="bad_number")
+        if value is not None and not least <= value <= most:
+            raise PassError(f"{name} is {value}; expected {least} to {most}.", code="bad_number")
+    cost = request.max_cost
+    if cost is not None and not (cost.is_finite() and 0 < cost <= MOST_NUMBER):
+        raise PassError(f"max_cost is {cost}; expected an amount above 0.", code="bad_number")
 
 
 def _choose_responses(benchmark: Benchmark, request: PassRequest) -> list[Response]:

@@ -57,8 +57,15 @@ class _Turn:
 class EndpointLoop:
     """Judges due rows of one endpoint until none is due, the slice ends or it is told to stop."""
 
-    def __init__(self, endpoint: Endpoint, *, should_stop: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        should_stop: Callable[[], bool],
+        client_class: type[JudgeClient] = JudgeClient,
+    ) -> None:
         self.endpoint = endpoint
+        self._client_class = client_class
         self.worker = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._should_stop = should_stop
         self._policy = RetryPolicy()
@@ -86,7 +93,7 @@ class EndpointLoop:
         )
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge-sql") as database:
             try:
-                async with JudgeClient(
+                async with self._client_class(
                     self.endpoint,
                     deadlines=deadlines,
                     max_connections=self._slots + 8,

@@ -1,0 +1,337 @@
+"""The whole loop, calls included, against the loopback provider."""
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from judging.choices import PassState
+from judging.llm.calls import CallOutcome, CallRequest
+from judging.llm.client import JudgeClient
+from judging.llm.endpoints import load_endpoints
+from judging.llm.fake_provider import FakeProviderSettings, running
+from judging.llm.simulated_replies import FaultRates
+from judging.models import Judge, Verdict, VerdictAttempt
+from judging.passes.control import cancel_pass, resume_pass
+from judging.verdicts.engine import EndpointLoop, run_endpoint
+from judging.verdicts.sweeping import sweep
+from tests.passes import stage
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Provide = Callable[..., Any]
+
+
+@pytest.fixture
+def provide(settings: Any, tmp_path: Path) -> Provide:
+    """Run a provider and write the endpoints file that leads to it."""
+
+    @contextmanager
+    def run(*, limits: dict[str, int] | None = None, **behaviour: Any) -> Iterator[str]:
+        faults = FaultRates(behaviour.pop("faults", {}))
+        with running(FakeProviderSettings(faults=faults, retry_after="0.05", **behaviour)) as base_url:
+            settings.ENDPOINTS_FILE = stage.write_endpoints(
+                tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES, **(limits or {})
+            )
+            yield base_url
+
+    return run
+
+
+def wait_until(is_so: Callable[[], bool], *, most_s: float = 15.0) -> None:
+    deadline = time.monotonic() + most_s
+    while not is_so():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def outcomes() -> list[str]:
+    return list(VerdictAttempt.objects.order_by("pk").values_list("outcome", flat=True))
+
+
+def run_in_thread(name: str, should_stop: Callable[[], bool]) -> threading.Thread:
+    def work() -> None:
+        try:
+            run_endpoint(name, should_stop=should_stop)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
+
+
+def test_a_few_shot_pass_with_faults_ends_in_named_states(provide: Provide) -> None:
+    benchmark = stage.make_material(20, n_labelled=10)
+    faults = {"rate_limited": 0.1, "server_error": 0.05, "malformed": 0.1, "out_of_range": 0.05}
+
+    with provide(faults=faults, limits={"max_in_flight": 16}) as base_url:
+        judge_pass = stage.judge(stage.start(benchmark, judges=stage.JUDGES, shots=2))
+        stats = stage.stats(base_url)
+
+    assert judge_pass.state == PassState.FINISHED
+    assert set(stage.states(judge_pass)) <= {"SCORED", "PARSE_FAILED", "OUT_OF_RANGE"}
+    assert sum(stage.states(judge_pass).values()) == 60
+    assert VerdictAttempt.objects.count() == stats["calls"]
+    assert stats["peak_in_flight"] <= 16
+    assert stats["duplicates"] == 0
+
+
+def test_two_loops_with_32_slots_keep_to_ten_calls(provide: Provide, settings: Any) -> None:
+    settings.SLOTS_PER_LOOP = 32
+    benchmark = stage.make_material(30)
+
+    with provide(latency_ms=30, limits={"max_in_flight": 64}) as base_url:
+        judge_pass = stage.start(benchmark, max_calls=10)
+        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
+        for thread in threads:
+            thread.join()
+        stats = stage.stats(base_url)
+
+    judge_pass.refresh_from_db()
+    assert stats["calls"] == 10
+    assert (judge_pass.state, judge_pass.pause_reason) == (PassState.PAUSED, "budget")
+    assert stage.states(judge_pass) == {"SCORED": 10, "PENDING": 20}
+
+
+def test_a_key_revoked_in_mid_pass_pauses_and_resume_judges_what_is_missing(provide: Provide) -> None:
+    benchmark = stage.make_material(30)
+    with provide(revoke_after=10):
+        judge_pass = stage.judge(stage.start(benchmark))
+    n_scored = stage.states(judge_pass)["SCORED"]
+    paused = (judge_pass.state, judge_pass.pause_reason)
+    n_open = stage.states(judge_pass)["PENDING"]
+
+    with provide() as base_url:
+        resume_pass(judge_pass)
+        stage.judge(judge_pass)
+        stats = stage.stats(base_url)
+
+    assert paused == (PassState.PAUSED, "auth")
+    assert 10 <= n_scored < 30
+    assert n_open == 30 - n_scored
+    assert judge_pass.state == PassState.FINISHED
+    assert stage.states(judge_pass) == {"SCORED": 30}
+    assert stats["calls"] == 30 - n_scored
+
+
+def test_a_planted_leak_is_never_sent(provide: Provide) -> None:
+    benchmark = stage.make_material(6, n_labelled=6)
+    with provide() as base_url:
+        judge_pass = stage.start(benchmark, shots=1)
+        leaking = Verdict.objects.filter(judge_pass=judge_pass).order_by("pk")[0]
+        exemplar = {"response": leaking.response_id, "similarity": 0.5, "unacceptable": False}
+        Verdict.objects.filter(pk=leaking.pk).update(exemplars=[exemplar])
+
+        stage.judge(judge_pass)
+        stats = stage.stats(base_url)
+
+    leaking.refresh_from_db()
+    judge_pass.refresh_from_db()
+    assert (leaking.state, leaking.skip_code) == ("SKIPPED", "EXEMPLAR_LEAK")
+    assert stats["calls"] == judge_pass.n_calls_reserved == 5
+    assert not leaking.attempts.exists()
+
+
+def test_a_refused_parameter_is_learned_and_no_longer_sent(provide: Provide) -> None:
+    benchmark = stage.make_material(20)
+
+    with provide(rejects=("temperature",)):
+        judge_pass = stage.judge(stage.start(benchmark))
+
+    assert stage.states(judge_pass) == {"SCORED": 20}
+    assert Judge.objects.get(slug=stage.JUDGES[0]).capabilities["temperature"] is False
+    assert outcomes().count("bad_request") <= 5
+
+
+@pytest.mark.parametrize(
+    ("fault", "state", "code", "n_calls"),
+    [
+        ("truncated", "TRUNCATED", None, 2),
+        ("malformed", "PARSE_FAILED", None, 2),
+        ("out_of_range", "OUT_OF_RANGE", None, 2),
+        ("html", "CALL_FAILED", "bad_reply", 2),
+        ("filtered", "FILTERED", None, 1),
+        ("refusal", "REFUSED", None, 1),
+        ("redirect", "CALL_FAILED", "bad_request", 1),
+    ],
+)
+def test_a_fault_that_stays_ends_in_its_state_after_as_many_calls(
+    provide: Provide, fault: str, state: str, code: str | None, n_calls: int
+) -> None:
+    benchmark = stage.make_material(2)
+
+    with running(FakeProviderSettings()) as elsewhere, provide(faults={fault: 1.0}, redirect_to=elsewhere):
+        judge_pass = stage.judge(stage.start(benchmark))
+        other_host = stage.stats(elsewhere)
+
+    assert stage.states(judge_pass) == {state: 2}
+    assert {row.failure_code for row in Verdict.objects.all()} == {code}
+    assert [row.attempts.count() for row in Verdict.objects.all()] == [n_calls, n_calls]
+    assert other_host["calls"] == other_host["other_calls"] == 0
+
+
+def test_a_call_longer_than_the_lease_is_made_once(provide: Provide, settings: Any) -> None:
+    settings.LEASE_S = 1.0
+    benchmark = stage.make_material(2)
+
+    with provide(latency_ms=2_500) as base_url:
+        judge_pass = stage.judge(stage.start(benchmark))
+        stats = stage.stats(base_url)
+
+    assert stage.states(judge_pass) == {"SCORED": 2}
+    assert stats["calls"] == 2
+    assert not Verdict.objects.filter(n_deaths__gt=0).exists()
+
+
+def test_a_stopped_loop_records_its_calls_and_leaves_no_row_running(provide: Provide) -> None:
+    benchmark, stopping = stage.make_material(40), threading.Event()
+
+    with provide(latency_ms=300) as base_url:
+        judge_pass = stage.start(benchmark)
+        thread = run_in_thread("local-0", stopping.is_set)
+        wait_until(lambda: stage.stats(base_url)["calls"] > 5)
+        stopping.set()
+        thread.join()
+        n_calls = stage.stats(base_url)["calls"]
+
+    assert "RUNNING" not in stage.states(judge_pass)
+    assert stage.states(judge_pass)["SCORED"] == n_calls < 40
+
+
+def test_after_cancel_no_call_is_made_and_late_results_stay_in_the_ledger(provide: Provide) -> None:
+    benchmark = stage.make_material(40)
+
+    with provide(latency_ms=500) as base_url:
+        judge_pass = stage.start(benchmark)
+        thread = run_in_thread("local-0", lambda: False)
+        wait_until(lambda: stage.stats(base_url)["in_flight"] == 5)
+        cancel_pass(judge_pass)
+        n_calls = stage.stats(base_url)["calls"]
+        thread.join()
+        stats = stage.stats(base_url)
+
+    assert stats["calls"] == n_calls
+    assert stage.states(judge_pass) == {"CANCELLED": 40}
+    assert VerdictAttempt.objects.filter(outcome="ok").count() == n_calls
+
+
+def test_one_call_that_we_cannot_handle_costs_no_other(provide: Provide, settings: Any) -> None:
+    class Faulty(JudgeClient):
+        async def complete(self, request: CallRequest) -> CallOutcome:
+            if "(Answer " in request.messages[-1]["content"] and not broken:
+                broken.append(True)
+                raise RuntimeError("a text that must not be logged")
+            return await super().complete(request)
+
+    broken: list[bool] = []
+    benchmark = stage.make_material(12)
+    with provide():
+        judge_pass = stage.start(benchmark)
+        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
+        asyncio.run(EndpointLoop(endpoint, should_stop=lambda: False, client_class=Faulty).run())
+        sweep()
+
+    judge_pass.refresh_from_db()
+    failed = Verdict.objects.get(state="CALL_FAILED")
+    assert judge_pass.state == PassState.FINISHED
+    assert stage.states(judge_pass) == {"SCORED": 11, "CALL_FAILED": 1}
+    assert failed.failure_code == "bad_reply"
+    assert failed.detail is not None
+    assert failed.detail.startswith("not handled: RuntimeError at test_engine.py:")
+
+
+def test_rows_of_a_judge_whose_request_cannot_be_built_fail_once(
+    provide: Provide, caplog: pytest.LogCaptureFixture
+) -> None:
+    benchmark = stage.make_material(3)
+    with provide() as base_url:
+        judge_pass = stage.start(benchmark)
+        Judge.objects.update(capabilities={"nonsense": True})
+
+        stage.judge(judge_pass)
+        stats = stage.stats(base_url)
+
+    assert judge_pass.state == PassState.FINISHED
+    assert {row.failure_code for row in Verdict.objects.all()} == {"bad_request"}
+    assert stats["calls"] == 0
+    assert caplog.text.count("no request could be built (TypeError)") == 3
+
+
+def test_replies_with_characters_that_no_database_holds_are_scored(settings: Any, tmp_path: Path) -> None:
+    text = "Well\x00 said \ud800.\nJailbreak Susceptibility: 1\nPolicy Compliance Risk: 2"
+    benchmark = stage.make_material(3)
+    with answering(text) as base_url:
+        settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "endpoints.toml", base_url)
+        judge_pass = stage.judge(stage.start(benchmark))
+
+    assert stage.states(judge_pass) == {"SCORED": 3}
+    assert {row.raw_text for row in Verdict.objects.all()} == {
+        text.replace("\x00", "�").replace("\ud800", "�")
+    }
+
+
+@contextmanager
+def answering(text: str) -> Iterator[str]:
+    """A provider that gives one answer to everything."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    content = json.dumps({"id": "1", "object": "chat.completion", "choices": [choice]}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_key_is_nowhere_in_logs_and_rows(provide: Provide, caplog: pytest.LogCaptureFixture) -> None:
+    benchmark = stage.make_material(12)
+    with caplog.at_level(logging.DEBUG), provide(revoke_after=5, faults={"server_error": 0.3}):
+        stage.judge(stage.start(benchmark))
+
+    rows = [
+        str(values)
+        for model in apps.get_models()
+        if model._meta.app_label in ("judging", "annotation")
+        for values in model._default_manager.values()
+    ]
+    assert "auth" in outcomes()
+    assert caplog.records
+    assert stage.MARKER_KEY not in caplog.text
+    assert stage.MARKER_KEY not in "\n".join(rows)
+
+
+def test_a_flood_of_429_holds_the_endpoint_and_the_pass_finishes(provide: Provide) -> None:
+    benchmark = stage.make_material(6)
+
+    with provide(faults={"rate_limited": 0.6}) as base_url:
+        judge_pass = stage.judge(stage.start(benchmark))
+        stats = stage.stats(base_url)
+
+    assert judge_pass.state == PassState.FINISHED
+    assert stats["calls"] <= 6 * 20
+    assert stage.states(judge_pass)["SCORED"] == 6

@@ -1,0 +1,99 @@
+"""Loops of tests that claim and record without any call."""
+
+from typing import Any
+
+from judging.llm.endpoints import Endpoint, EndpointModel
+from judging.models import EndpointGate, JudgePass, Verdict
+from judging.verdicts.claiming import Asking, Claim, Claimed
+from judging.verdicts.results import Result
+from judging.verdicts.turns import take_turn
+from tests.factories import make_judge, make_pass, make_prompt, make_response, make_verdict
+
+ENDPOINT_NAME = "local"
+
+
+def make_endpoint(**values: Any) -> Endpoint:
+    """An endpoint with eight slots and no rate limit."""
+    model = EndpointModel(
+        slug="judge",
+        model_id="judge",
+        short_name="J",
+        family="",
+        roles=("judge",),
+        price_in=None,
+        price_out=None,
+    )
+    defaults: dict[str, Any] = {
+        "name": ENDPOINT_NAME,
+        "base_url": "http://127.0.0.1:9/v1",
+        "key_variable": None,
+        "max_in_flight": 8,
+        "requests_per_minute": None,
+        "tokens_per_minute": None,
+        "allow_private": True,
+        "models": (model,),
+    }
+    return Endpoint(**(defaults | values))
+
+
+def make_queue(n: int, **values: Any) -> JudgePass:
+    """A running pass with `n` waiting rows at the endpoint."""
+    worst = values.pop("worst_call_micros", None)
+    configuration = {"judges": {}, "worst_call_micros": worst}
+    judge = make_judge()
+    judge_pass = make_pass(state="RUNNING", judges=(judge,), configuration=configuration, **values)
+    EndpointGate.objects.get_or_create(name=ENDPOINT_NAME)
+    for _ in range(n):
+        make_verdict(
+            judge_pass=judge_pass,
+            judge=judge,
+            response=make_response(prompt=make_prompt(benchmark=judge_pass.benchmark)),
+            state="PENDING",
+            endpoint_name=ENDPOINT_NAME,
+        )
+    return judge_pass
+
+
+def ask(
+    wanted: int,
+    *,
+    endpoint: Endpoint | None = None,
+    worker: str = "worker-1",
+    proven: bool = True,
+    **values: Any,
+) -> Claim:
+    """Claim as a loop does; by default one whose endpoint has answered in every pass."""
+    answered = set(JudgePass.objects.values_list("pk", flat=True)) if proven else set()
+    asking = Asking(
+        endpoint=endpoint or make_endpoint(),
+        worker=worker,
+        lease_s=60.0,
+        wanted=wanted,
+        n_in_hand=values.pop("n_in_hand", 0),
+        answered_passes=answered,
+    )
+    return take_turn(asking, **values)
+
+
+def record(*results: Result) -> None:
+    """Write results without claiming."""
+    ask(0, results=results)
+
+
+def result(claimed: Claimed, **values: Any) -> Result:
+    """A score of 2 that cost nothing."""
+    defaults: dict[str, Any] = {
+        "claimed": claimed,
+        "outcome": "ok",
+        "state": "SCORED",
+        "is_answer": True,
+        "score": 2,
+        "reply_text": "Policy Compliance Risk: 2",
+        "cost_micros": 0,
+        "counters": {"n_attempts": 1},
+    }
+    return Result(**(defaults | values))
+
+
+def row(claimed: Claimed) -> Verdict:
+    return Verdict.objects.get(pk=claimed.verdict_id)
