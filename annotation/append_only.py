@@ -13,13 +13,16 @@ BEGIN
     IF TG_OP = 'UPDATE' AND (to_jsonb(NEW) - TG_ARGV::text[]) = (to_jsonb(OLD) - TG_ARGV::text[]) THEN
         RETURN NEW;
     END IF;
-    RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
+    RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP
+        USING ERRCODE = 'integrity_constraint_violation';
 END;
 $$ LANGUAGE plpgsql
 """
 
 
-def create_triggers(connection: Any, *, table: str, columns: Sequence[str], mutable: Sequence[str] = ()) -> None:
+def create_triggers(
+    connection: Any, *, table: str, columns: Sequence[str], mutable: Sequence[str] = ()
+) -> None:
     """Make `table` append-only; only the `mutable` columns may still be updated.
 
     Args:

@@ -184,7 +184,8 @@ class Campaign(models.Model):
             one_of("scale", Scale, name="campaign_scale_known"),
             one_of("state", CampaignState, name="campaign_state_known"),
             models.CheckConstraint(
-                condition=Q(labels_per_response__gte=1) & Q(lease_minutes__gte=1), name="campaign_counts_positive"
+                condition=Q(labels_per_response__gte=1) & Q(lease_minutes__gte=1),
+                name="campaign_counts_positive",
             ),
         ]
 

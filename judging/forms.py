@@ -180,6 +180,13 @@ class RowFilterForm(forms.Form):
         return cleaned
 
 
+class CampaignChoiceField(forms.ModelChoiceField):
+    """A campaign, shown by its name."""
+
+    def label_from_instance(self, obj: Campaign) -> str:
+        return obj.name
+
+
 class StartPassForm(forms.Form):
     """What a pass is to do. The cleaned data are the fields of `PassRequest`."""
 
@@ -195,7 +202,7 @@ class StartPassForm(forms.Form):
         initial=2,
         help_text="The nearest labelled responses, never the case itself, are shown to the judge. 0: none.",
     )
-    campaign = forms.ModelChoiceField(
+    campaign = CampaignChoiceField(
         label="Only the responses of",
         queryset=Campaign.objects.none(),
         required=False,
@@ -234,7 +241,6 @@ class StartPassForm(forms.Form):
         campaign = self.fields["campaign"]
         if isinstance(campaign, forms.ModelChoiceField):
             campaign.queryset = Campaign.objects.filter(benchmark=benchmark).order_by("name")
-            campaign.label_from_instance = _campaign_words
 
     def clean_judges(self) -> tuple[str, ...]:
         return tuple(self.cleaned_data["judges"])
@@ -243,7 +249,3 @@ class StartPassForm(forms.Form):
 def _judge_words(judge: OfferedJudge) -> str:
     key = "" if judge.has_key else ", no key set"
     return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
-
-
-def _campaign_words(campaign: Campaign) -> str:
-    return campaign.name

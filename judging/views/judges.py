@@ -58,7 +58,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
         calibration_url=choice.address("calibration"),
         results_url=choice.address("results"),
-        **{name: value for name, value in live_context(judge_pass).items() if name != "benchmark"},
+        **live_context(judge_pass),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -58,7 +59,8 @@ def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 def show_progress(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
     """The live part of a pass's page. Once the pass has moved on, the page is asked to reload."""
     judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
-    response = render(request, "judging/_live_pass.html", live_context(judge_pass))
+    context = {"benchmark": benchmark} | live_context(judge_pass)
+    response = render(request, "judging/_live_pass.html", context)
     if judge_pass.state != PassState.RUNNING:
         response.headers["HX-Refresh"] = "true"
     return response
@@ -85,12 +87,11 @@ def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRe
     return _control(request, benchmark, public_id, cancel_pass, "Cancelled. What was scored stays.")
 
 
-def live_context(judge_pass: JudgePass) -> dict[str, object]:
+def live_context(judge_pass: JudgePass) -> dict[str, Any]:
     """What `_live_pass.html` needs: progress, and which controls make sense now."""
     measured = measure_progress(judge_pass)
     return {
         "judge_pass": judge_pass,
-        "benchmark": judge_pass.benchmark,
         "is_live": judge_pass.source == PassSource.JUDGED and judge_pass.state not in ENDED,
         "is_running": judge_pass.state == PassState.RUNNING,
         "is_paused": judge_pass.state == PassState.PAUSED,

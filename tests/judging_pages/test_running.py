@@ -77,7 +77,7 @@ def test_starting_makes_the_rows_and_leads_to_the_pass(
 
     judge_pass = JudgePass.objects.get(source=PassSource.JUDGED)
     assert answer.status_code == 302
-    assert answer.url == address("pass", study, judge_pass)
+    assert answer.headers["Location"] == address("pass", study, judge_pass)
     assert judge_pass.state == PassState.RUNNING
     assert judge_pass.is_simulated
     assert judge_pass.created_by is not None
