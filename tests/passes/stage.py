@@ -36,7 +36,7 @@ def write_endpoints(
     judges: Sequence[str] = JUDGES[:1],
     separate: bool = False,
     prices: tuple[str, str] | None = None,
-    **limits: int,
+    limits: Mapping[str, int] | None = None,
 ) -> Path:
     """An endpoints file with one endpoint for all judges, or one for each when `separate`."""
     groups = [[judge] for judge in judges] if separate else [list(judges)]
@@ -48,7 +48,7 @@ def write_endpoints(
             f'base_url = "{base_url}"',
             f'key_variable = "{KEY_VARIABLE}"',
             "allow_private = true",
-            *(f"{name} = {value}" for name, value in {"max_in_flight": 8, **limits}.items()),
+            *(f"{name} = {value}" for name, value in ({"max_in_flight": 8} | dict(limits or {})).items()),
         ]
         for judge in group:
             lines += ["[[endpoint.model]]", f'slug = "{judge}"', f'model_id = "{judge}"', 'roles = ["judge"]']

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from judging.choices import PassState
 from judging.models import EndpointGate, JudgePass, Verdict
-from judging.verdicts.claiming import MAX_UNPROVEN_IN_FLIGHT
+from judging.verdicts.claiming import MAX_UNPROVEN_IN_FLIGHT, Claimed
 from judging.verdicts.leases import extend_leases, release_overdue
 from judging.verdicts.recording import return_lost, return_unsent
 from tests.factories import make_attempt
@@ -46,7 +47,8 @@ def test_max_in_flight_holds_over_two_workers() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_workers_claiming_at_once_share_the_slots_and_no_row() -> None:
     make_queue(40)
-    endpoint, barrier, claimed = make_endpoint(max_in_flight=16), threading.Barrier(4), []
+    endpoint, barrier = make_endpoint(max_in_flight=16), threading.Barrier(4)
+    claimed: list[Claimed] = []
 
     def work(worker: str) -> None:
         barrier.wait()
@@ -287,9 +289,9 @@ def test_unsent_rows_return_with_their_reservation() -> None:
     assert (judge_pass.n_calls_reserved, judge_pass.cost_reserved_micros) == (0, 0)
 
 
-def test_a_turn_needs_few_queries(django_assert_max_num_queries: object) -> None:
+def test_a_turn_needs_few_queries(django_assert_max_num_queries: Any) -> None:
     make_queue(8)
     first = ask(4)
 
-    with django_assert_max_num_queries(13):  # type: ignore[operator]
+    with django_assert_max_num_queries(13):
         ask(4, results=[result(claimed) for claimed in first.rows])

@@ -41,7 +41,7 @@ def provide(settings: Any, tmp_path: Path) -> Provide:
         faults = FaultRates(behaviour.pop("faults", {}))
         with running(FakeProviderSettings(faults=faults, retry_after="0.05", **behaviour)) as base_url:
             settings.ENDPOINTS_FILE = stage.write_endpoints(
-                tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES, **(limits or {})
+                tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES, limits=limits
             )
             yield base_url
 

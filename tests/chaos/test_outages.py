@@ -1,0 +1,104 @@
+"""A key revoked, a broker wiped, a database stopped: the pass pauses or finishes, and says so."""
+
+import json
+import signal
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+import redis
+
+from tests.chaos.conftest import IS_POSTGRESQL
+from tests.chaos.processes import Installation, StoppablePG, installation, wait_until
+from tests.passes import stage
+
+
+def test_a_key_revoked_in_mid_pass_leaves_a_report_over_what_is_decided(site: Installation) -> None:
+    site.start_provider("--latency-ms", "20", "--revoke-after", "60")
+    site.import_material(n=60, n_labelled=4)
+    judge_pass = site.start_pass("--benchmark", "b")
+    site.start_worker()
+    wait_until(site.is_over, most_s=60)
+    status = site.status(judge_pass)
+    report = json.loads(site.manage("build_report", "--benchmark", "b", "--pass", judge_pass, "--json"))
+
+    site.start_provider("--latency-ms", "20")
+    site.manage("resume_pass", judge_pass)
+    # The worker reads the endpoints file and the key for each loop; the address is the old one's.
+    wait_until(site.is_over, most_s=60)
+    resumed = site.status(judge_pass)
+
+    assert (status["state"], status["reason"]) == ("PAUSED", "auth")
+    assert 60 <= status["counts"]["SCORED"] < 180
+    model = report["models"][0]
+    assert model["n_responses"] == model["n_decided"] + model["n_undecided"] == 60
+    assert model["n_undecided"] > 0
+    assert model["failure_rate"] != 0
+    assert model["failure_rate_bounds"][0] < model["failure_rate"] < model["failure_rate_bounds"][1]
+    assert resumed["state"] == "FINISHED"
+    assert resumed["counts"] == {"SCORED": 180}
+
+
+def test_a_worker_told_to_stop_finishes_its_calls(site: Installation) -> None:
+    base_url = site.start_provider("--latency-ms", "500")
+    site.import_material(n=100)
+    site.start_pass("--benchmark", "b")
+    worker = site.start_worker()
+    wait_until(partial(has_scored, site, 20), most_s=60)
+
+    worker.send_signal(signal.SIGTERM)
+    code = worker.wait(20)
+
+    assert code == 0
+    assert site.count("state = 'RUNNING'") == 0
+    assert site.count("state = 'SCORED'") == stage.stats(base_url)["calls"] < 300
+
+
+@pytest.mark.redis
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="one of the suites is enough")
+def test_a_pass_finishes_on_redis_and_postgresql_with_redis_wiped(tmp_path: Path, redis_url: str) -> None:
+    with installation(tmp_path / "site", server=StoppablePG(), broker=redis_url) as site:
+        base_url = site.start_provider("--latency-ms", "100")
+        site.import_material(n=200, n_labelled=20)
+        site.start_celery()
+        wiped = site.start_pass("--benchmark", "b", "--shots", "2")
+        wait_until(partial(has_scored, site, 50), most_s=60)
+        broker = redis.Redis(unix_socket_path=redis_url.removeprefix("redis+socket://"))
+        broker.flushall()
+        wait_until(site.is_over, most_s=60)
+
+        # No loop runs any more, and its queue is gone: the worker's own sweep must find the next pass.
+        broker.flushall()
+        after = site.start_pass("--benchmark", "b")
+        broker.flushall()
+        wait_until(site.is_over, most_s=60)
+
+        assert site.status(wiped)["counts"] == site.status(after)["counts"] == {"SCORED": 600}
+        assert stage.stats(base_url)["duplicates"] == 600
+
+
+def has_scored(site: Installation, n: int) -> bool:
+    return site.count("state = 'SCORED'") > n
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="only a server can be stopped")
+def test_a_database_stopped_in_mid_pass_is_survived_without_a_restart(tmp_path: Path) -> None:
+    server = StoppablePG()
+    with installation(tmp_path / "site", server=server, lease_s=20.0) as site:
+        base_url = site.start_provider("--latency-ms", "200")
+        site.import_material(n=500)
+        judge_pass = site.start_pass("--benchmark", "b")
+        worker = site.start_worker()
+        for mark in (200, 700):
+            wait_until(partial(has_scored, site, mark), most_s=60)
+            server.interrupt()
+            time.sleep(6)
+            server.go_on()
+        wait_until(site.is_over, most_s=120)
+
+        assert worker.poll() is None
+        assert site.status(judge_pass)["counts"] == {"SCORED": 1_500}
+        assert stage.stats(base_url)["duplicates"] == 0
+        assert site.count("n_deaths > 0") == 0
