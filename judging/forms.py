@@ -249,3 +249,10 @@ class StartPassForm(forms.Form):
 def _judge_words(judge: OfferedJudge) -> str:
     key = "" if judge.has_key else ", no key set"
     return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
+
+
+class AdoptRuleForm(forms.Form):
+    """The rule of a report, and the name to keep it under."""
+
+    rule = forms.CharField(max_length=2000)
+    name = forms.CharField(max_length=64, strip=True)

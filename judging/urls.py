@@ -35,6 +35,7 @@ urlpatterns = [
     path("<slug:slug>/judges/<str:public_id>/resume/", running.resume, name="resume_pass"),
     path("<slug:slug>/judges/<str:public_id>/cancel/", running.cancel, name="cancel_pass"),
     path("<slug:slug>/calibration/", calibration.show_calibration, name="calibration"),
+    path("<slug:slug>/calibration/adopt/", calibration.adopt, name="adopt_rule"),
     path("<slug:slug>/results/", results.show_results, name="results"),
     path("<slug:slug>/exports/", exports.show_exports, name="exports"),
     path("<slug:slug>/exports/<slug:table>.<slug:form>", exports.download_table, name="export"),

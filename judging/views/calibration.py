@@ -1,12 +1,18 @@
 """The Calibration tab: how well judges, rule and people agree."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Benchmark
+from judging.adoption import adopt_rule
+from judging.errors import RuleError
+from judging.forms import AdoptRuleForm
 from judging.views.agreement_tables import (
     ceiling_table,
     class_table,
@@ -17,7 +23,7 @@ from judging.views.agreement_tables import (
 )
 from judging.views.answers import calibration_answer, calibration_basis, is_much_left_out, panel_pair
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
-from judging.views.context import benchmark_page, show_page
+from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.drawing import inline_figure
 from judging.views.wording import RULE_SOURCES, counted
 
@@ -58,8 +64,25 @@ def show_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse
         left_out=_much_left_out(panel),
         how=_how_computed(report, choice),
         exports_url=choice.address("exports"),
+        rule_json=json.dumps(report["rule"]) if report["rule"] else None,
         **tables,
     )
+
+
+@require_POST
+@benchmark_page
+def adopt(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Keep the rule of a report under a name and make it the benchmark's own."""
+    form = AdoptRuleForm(request.POST)
+    if not form.is_valid():
+        problems = " ".join(str(message) for errors in form.errors.values() for message in errors)
+        raise RuleError(f"The rule was not adopted: {problems}", code="bad_rule_name")
+    choice = read_choice(benchmark, request.POST)
+    adoption = adopt_rule(
+        benchmark, **form.cleaned_data, judge_pass=choice.judge_pass, actor=account_of(request)
+    )
+    messages.success(request, f"{adoption.rule.name} is now the rule of {benchmark.name}.")
+    return redirect("judging:calibration", slug=benchmark.slug)
 
 
 def _has_machines(agreement: Mapping[str, Any]) -> bool:

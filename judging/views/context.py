@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from annotation.models import Benchmark
+from annotation.models import Account, Benchmark
 from annotation.permissions import researcher_required
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 from judging.importing.uploads import UploadTooLarge
@@ -66,6 +66,11 @@ def show_page(
     """Render one page inside the researcher's frame. One query, for the list of benchmarks."""
     frame = {"benchmark": benchmark, "benchmarks": list(Benchmark.objects.order_by("name")), "tab": tab}
     return render(request, template, frame | context, status=status)
+
+
+def account_of(request: HttpRequest) -> Account | None:
+    """Who is signed in, for the audit."""
+    return request.user if isinstance(request.user, Account) else None
 
 
 def show_refusal(

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Account, Benchmark
+from annotation.models import Benchmark
 from judging.choices import PassSource, PassState, VerdictState
 from judging.errors import DomainError
 from judging.forms import StartPassForm
@@ -19,7 +19,7 @@ from judging.passes.control import cancel_pass, pause_pass, resume_pass
 from judging.passes.progress import PassProgress, measure_progress
 from judging.passes.starting import PassRequest, start_pass
 from judging.selectors import count_complete_responses
-from judging.views.context import benchmark_page, show_page
+from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.wording import missing_words, pass_state_words
 
 ENDED = (PassState.FINISHED, PassState.CANCELLED)
@@ -36,7 +36,7 @@ def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         if form.is_valid():
             try:
                 judge_pass = start_pass(
-                    benchmark, PassRequest(**form.cleaned_data), actor=_account_of(request)
+                    benchmark, PassRequest(**form.cleaned_data), actor=account_of(request)
                 )
             except DomainError as error:
                 form.add_error(None, error.message)
@@ -124,10 +124,6 @@ def _control(
     done: str,
 ) -> HttpResponse:
     judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
-    act(judge_pass, actor=_account_of(request))
+    act(judge_pass, actor=account_of(request))
     messages.success(request, done)
     return redirect("judging:pass", slug=benchmark.slug, public_id=public_id)
-
-
-def _account_of(request: HttpRequest) -> Account | None:
-    return request.user if isinstance(request.user, Account) else None

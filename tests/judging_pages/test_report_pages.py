@@ -102,6 +102,14 @@ def test_simulated_benchmark_says_so(researcher_client: Client, study: Study) ->
     assert "Simulated data" in shown(researcher_client, "results", "study")
 
 
+@pytest.mark.parametrize("page", ["calibration", "results", "exports", "rows"])
+def test_simulated_pass_over_real_texts_says_so(researcher_client: Client, study: Study, page: str) -> None:
+    study.judge_pass.is_simulated = True
+    study.judge_pass.save()
+
+    assert "Simulated scores" in shown(researcher_client, page, "study")
+
+
 @pytest.mark.parametrize("name", ["agreement", "models", "categories", "heat-map"])
 @pytest.mark.parametrize(
     ("form", "content_type", "start"),
