@@ -150,11 +150,14 @@ class EndpointLoop:
         held = [claimed.verdict_id for claimed in self._in_flight.values()]
         try:
             return await _run_in(database, lambda: self._take_turn(results, wanted=wanted, held=held))
-        except (OperationalError, InterfaceError) as error:
-            # Stopped or unreachable: what finished is kept and written when it is back. Leases that
-            # end meanwhile are another worker's rows, and the token refuses our late results.
-            logger.warning("database unreachable (%s); trying again", type(error).__name__)
+        except Exception as error:
+            # Whatever it was, what finished is kept, to be written again.
             self._finished = results + self._finished
+            if not isinstance(error, (OperationalError, InterfaceError)):
+                raise
+            # Stopped or unreachable. Leases that end meanwhile are another worker's rows, and the
+            # token refuses our late results.
+            logger.warning("database unreachable (%s); trying again", type(error).__name__)
             self._may_have_lost_rows = True
             await _run_in(database, lambda: connection.close())
             await asyncio.sleep(DATABASE_RETRY_S)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from django.db import connection
 
@@ -13,6 +14,7 @@ from judging.verdicts.engine import run_endpoint
 from judging.verdicts.sweeping import sweep
 
 LOOK_INTERVAL_S = 1.0
+MOST_ENDPOINTS = 16
 
 
 def judge_until_done(
@@ -32,29 +34,34 @@ def judge_until_done(
 
     Returns:
         The pass as it then stands: FINISHED, PAUSED or CANCELLED.
+
+    Raises:
+        EndpointError: the endpoints file cannot be read or no longer names an endpoint of the pass.
     """
     stopping = threading.Event()
-    threads: dict[str, threading.Thread] = {}
-    try:
-        while True:
-            for name in sweep():
-                if name not in threads or not threads[name].is_alive():
-                    threads[name] = threading.Thread(target=_run, args=(name, stopping), name=f"judge-{name}")
-                    threads[name].start()
-            judge_pass.refresh_from_db()
-            if report is not None:
-                report(measure_progress(judge_pass))
-            if judge_pass.state != PassState.RUNNING:
-                return judge_pass
-            time.sleep(interval_s)
-    finally:
-        stopping.set()
-        for thread in threads.values():
-            thread.join()
+    loops: dict[str, Future[int]] = {}
+    with ThreadPoolExecutor(MOST_ENDPOINTS, thread_name_prefix="judge") as threads:
+        try:
+            while True:
+                for name in sweep():
+                    if name in loops and not loops[name].done():
+                        continue
+                    if name in loops:
+                        # Raises what ended the loop; one that merely ran dry is started again.
+                        loops[name].result()
+                    loops[name] = threads.submit(_run, name, stopping)
+                judge_pass.refresh_from_db()
+                if report is not None:
+                    report(measure_progress(judge_pass))
+                if judge_pass.state != PassState.RUNNING:
+                    return judge_pass
+                time.sleep(interval_s)
+        finally:
+            stopping.set()
 
 
-def _run(endpoint_name: str, stopping: threading.Event) -> None:
+def _run(endpoint_name: str, stopping: threading.Event) -> int:
     try:
-        run_endpoint(endpoint_name, should_stop=stopping.is_set)
+        return run_endpoint(endpoint_name, should_stop=stopping.is_set)
     finally:
         connection.close()

@@ -5,7 +5,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import OperationalError, ProgrammingError, connection
 
 from judging.choices import PassState
+from judging.errors import EndpointError
 from judging.llm.calls import CallOutcome, CallRequest
 from judging.llm.client import JudgeClient
 from judging.llm.endpoints import load_endpoints
@@ -23,7 +24,10 @@ from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.simulated_replies import FaultRates
 from judging.models import Judge, Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass, resume_pass
+from judging.verdicts.claiming import Claimed
 from judging.verdicts.engine import EndpointLoop, run_endpoint
+from judging.verdicts.requests import Prepared
+from judging.verdicts.results import Result
 from judging.verdicts.sweeping import sweep
 from tests.passes import stage
 
@@ -335,3 +339,61 @@ def test_a_flood_of_429_holds_the_endpoint_and_the_pass_finishes(provide: Provid
     assert judge_pass.state == PassState.FINISHED
     assert stats["calls"] <= 6 * 20
     assert stage.states(judge_pass)["SCORED"] == 6
+
+
+def test_judging_in_the_foreground_tells_of_an_endpoint_that_is_gone(
+    provide: Provide, settings: Any, tmp_path: Path
+) -> None:
+    benchmark = stage.make_material(2)
+    with provide():
+        judge_pass = stage.start(benchmark)
+    settings.ENDPOINTS_FILE = tmp_path / "gone.toml"
+    settings.ENDPOINTS_FILE.write_text("")
+
+    with pytest.raises(EndpointError, match="does not name 'local-0'"):
+        stage.judge(judge_pass)
+
+    assert stage.states(judge_pass) == {"PENDING": 2}
+
+
+def test_what_finished_survives_a_fault_of_the_turn_itself(provide: Provide, settings: Any) -> None:
+    benchmark, faults = stage.make_material(12), [ProgrammingError("planted")]
+    with provide(latency_ms=50) as base_url:
+        judge_pass = stage.start(benchmark)
+
+        class Faulty(EndpointLoop):
+            def _take_turn(self, results: list[Result], *, wanted: int, held: list[int]) -> Any:
+                if results and faults:
+                    raise faults.pop()
+                return super()._take_turn(results, wanted=wanted, held=held)
+
+        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
+        with pytest.raises(ProgrammingError):
+            asyncio.run(Faulty(endpoint, should_stop=lambda: False).run())
+        n_calls = stage.stats(base_url)["calls"]
+
+    assert VerdictAttempt.objects.count() == n_calls > 0
+    assert "RUNNING" not in stage.states(judge_pass)
+
+
+def test_rows_claimed_as_the_connection_broke_are_judged_without_waiting_for_their_lease(
+    provide: Provide, settings: Any
+) -> None:
+    benchmark, faults = stage.make_material(6), [OperationalError("planted")]
+    with provide() as base_url:
+        judge_pass = stage.start(benchmark)
+
+        class Broken(EndpointLoop):
+            def _prepare(self, rows: Sequence[Claimed]) -> tuple[Prepared, ...]:
+                if rows and faults:
+                    raise faults.pop()
+                return super()._prepare(rows)
+
+        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
+        asyncio.run(Broken(endpoint, should_stop=lambda: False).run())
+        n_calls = stage.stats(base_url)["calls"]
+
+    judge_pass.refresh_from_db()
+    assert stage.states(judge_pass) == {"SCORED": 6}
+    assert n_calls == judge_pass.n_calls_reserved == 6
+    assert not Verdict.objects.filter(n_deaths__gt=0).exists()
