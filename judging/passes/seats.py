@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
+from judging.choices import FailureCode
 from judging.errors import EndpointError, PassError
 from judging.llm.calls import CallOutcome
 from judging.llm.client import Deadlines, JudgeClient
@@ -132,5 +133,4 @@ async def _preflight_one(seat: JudgeSeat) -> CallOutcome:
 
 
 def _fault_in_words(seat: JudgeSeat, outcome: CallOutcome) -> str:
-    status = f", HTTP {outcome.http_status}" if outcome.http_status else ""
-    return f"{seat.slug} at {seat.endpoint.name} answered with {outcome.kind}{status} ({outcome.detail})"
+    return f"{seat.slug} at {seat.endpoint.name}: {FailureCode(outcome.kind).label} ({outcome.detail})"

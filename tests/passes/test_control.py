@@ -78,7 +78,7 @@ def test_resume_with_a_dead_key_stays_paused_for_the_same_reason(
     with running(FakeProviderSettings(dead_key=True)) as dead:
         settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "dead.toml", dead)
 
-        with pytest.raises(PassError, match="auth"):
+        with pytest.raises(PassError, match="key refused"):
             resume_pass(judge_pass)
 
     judge_pass.refresh_from_db()

@@ -197,7 +197,7 @@ def test_a_dead_key_starts_nothing_and_stores_nothing(settings: Any, tmp_path: P
     with running(FakeProviderSettings(dead_key=True)) as base_url:
         settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "endpoints.toml", base_url)
 
-        with pytest.raises(PassError, match="at local-0 answered with auth, HTTP 401"):
+        with pytest.raises(PassError, match=r"at local-0: key refused \(HTTP 401 invalid_api_key\)"):
             stage.start(benchmark)
 
     assert nothing_is_stored()

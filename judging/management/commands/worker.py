@@ -28,6 +28,7 @@ class Command(BaseCommand):
             pool="threads",
             concurrency=options["concurrency"],
             loglevel="WARNING",
+            quiet=True,
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,
