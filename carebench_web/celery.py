@@ -10,8 +10,10 @@ app = Celery("carebench_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_ignore_result=True,
-    task_acks_late=True,
-    task_reject_on_worker_lost=True,
+    # A message is done with as it arrives: it only wakes, and a lost one costs a second until the next
+    # sweep. One kept unacknowledged would be sent again after its visibility timeout, and kombu's Redis
+    # transport brings the worker down when the connection breaks while it holds any.
+    task_acks_late=False,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
     # Threads: the loops spend their time waiting for providers, and a warm shutdown reaches them.

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 import time
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import redis
 from tests.chaos.conftest import IS_POSTGRESQL
 from tests.chaos.processes import Installation, StoppablePG, installation, wait_until
 from tests.passes import stage
+from tests.services import find_redis, skip_without
 
 
 def test_a_key_revoked_in_mid_pass_leaves_a_report_over_what_is_decided(site: Installation) -> None:
@@ -102,3 +104,34 @@ def test_a_database_stopped_in_mid_pass_is_survived_without_a_restart(tmp_path: 
         assert site.status(judge_pass)["counts"] == {"SCORED": 1_500}
         assert stage.stats(base_url)["duplicates"] == 0
         assert site.count("n_deaths > 0") == 0
+
+
+@pytest.mark.long
+@pytest.mark.redis
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="one of the suites is enough")
+def test_a_redis_that_is_gone_for_a_while_is_survived_without_a_restart(tmp_path: Path) -> None:
+    program = find_redis() or skip_without("Redis")
+    socket = tmp_path / "redis.sock"
+    command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
+    broker = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    wait_until(socket.exists, most_s=10)
+    options = {"server": StoppablePG(), "broker": f"redis+socket://{socket}"}
+    with installation(tmp_path / "site", **options) as site:
+        site.start_provider("--latency-ms", "200")
+        site.import_material(n=300)
+        worker = site.start_celery()
+        first = site.start_pass("--benchmark", "b")
+        wait_until(partial(has_scored, site, 50), most_s=60)
+        broker.kill()
+        broker.wait()
+        wait_until(site.is_over, most_s=90)
+
+        broker = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        wait_until(socket.exists, most_s=10)
+        second = site.start_pass("--benchmark", "b")
+        wait_until(site.is_over, most_s=90)
+        broker.kill()
+        broker.wait()
+
+        assert worker.poll() is None
+        assert site.status(first)["counts"] == site.status(second)["counts"] == {"SCORED": 900}
