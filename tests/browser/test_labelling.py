@@ -137,6 +137,13 @@ def test_lost_reply_is_asked_for_again_and_stored_once(label_page: Page) -> None
     assert Label.objects.count() == 1
 
 
+def _refuse_posts(route: Route) -> None:
+    if route.request.method == "POST":
+        route.abort()
+    else:
+        route.continue_()
+
+
 def test_answer_survives_a_reload_while_offline(context: BrowserContext, label_page: Page) -> None:
     item_page = label_page.url
     label_page.get_by_text("Add a note").click()
@@ -145,8 +152,11 @@ def test_answer_survives_a_reload_while_offline(context: BrowserContext, label_p
     label_page.get_by_role("button", name="Unacceptable").click()
     expect(label_page.locator("#save-state")).to_have_text("not saved, retrying")
     label_page.on("dialog", lambda dialog: dialog.accept())
+    # Only answers stay cut off, so that none slips out before the page is loaded again.
+    context.route(item_page, _refuse_posts)
     context.set_offline(False)
     label_page.goto(item_page)
+    context.unroute(item_page)
 
     expect(label_page.get_by_text("2 of 5")).to_be_visible()
     label = Label.objects.get()
