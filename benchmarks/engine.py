@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 N_CALLS = 1_500
 N_IN_FLIGHT = 64
 LATENCY_MS = 200
-TEXT_BYTES = 6_800
+TEXT_BYTES = 5_000
 N_ROUNDS = 3
 MODEL = "gpt-5.4"
 KEY_VARIABLE = "CAREBENCH_BENCH_KEY"
@@ -111,6 +111,7 @@ def compare(database: str, base_url: str) -> str:
         engine.append(run_engine(benchmark))
         cpu.append(time.process_time() - started)
     ratio = statistics.median(bare) / statistics.median(engine)
+    n_bytes = sum(len(message["content"]) for message in requests[0])
     ideal_s = N_CALLS / N_IN_FLIGHT * LATENCY_MS / 1000
     rounds = ", ".join(f"{theirs / ours:.2f}" for theirs, ours in zip(bare, engine, strict=True))
     return (
@@ -118,7 +119,7 @@ def compare(database: str, base_url: str) -> str:
         f"bare client {statistics.median(bare):.2f} s: {ratio:.2f}x as fast (rounds {rounds}), "
         f"{ideal_s / statistics.median(engine):.0%} of the ideal {ideal_s:.2f} s, "
         f"{statistics.median(cpu) / N_CALLS * 1000:.1f} s CPU per 1,000 calls "
-        f"({N_CALLS:,} calls of {len(requests[0][1]['content']) / 1000:.0f} kB, {LATENCY_MS} ms, "
+        f"({N_CALLS:,} calls of {n_bytes / 1000:.0f} kB, {LATENCY_MS} ms, "
         f"{N_IN_FLIGHT} in flight)"
     )
 

@@ -1,55 +1,24 @@
 """The whole loop, calls included, against the loopback provider."""
 
-import asyncio
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import OperationalError, ProgrammingError, connection
+from django.db import connection
 
 from judging.choices import PassState
-from judging.errors import EndpointError
-from judging.llm.calls import CallOutcome, CallRequest
-from judging.llm.client import JudgeClient
-from judging.llm.endpoints import load_endpoints
 from judging.llm.fake_provider import FakeProviderSettings, running
-from judging.llm.simulated_replies import FaultRates
 from judging.models import Judge, Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass, resume_pass
-from judging.verdicts.claiming import Claimed
-from judging.verdicts.engine import EndpointLoop, run_endpoint
-from judging.verdicts.requests import Prepared
-from judging.verdicts.results import Result
-from judging.verdicts.sweeping import sweep
+from judging.verdicts.engine import run_endpoint
 from tests.passes import stage
+from tests.verdicts.conftest import Provide
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Provide = Callable[..., Any]
-
-
-@pytest.fixture
-def provide(settings: Any, tmp_path: Path) -> Provide:
-    """Run a provider and write the endpoints file that leads to it."""
-
-    @contextmanager
-    def run(*, limits: dict[str, int] | None = None, **behaviour: Any) -> Iterator[str]:
-        faults = FaultRates(behaviour.pop("faults", {}))
-        with running(FakeProviderSettings(faults=faults, retry_after="0.05", **behaviour)) as base_url:
-            settings.ENDPOINTS_FILE = stage.write_endpoints(
-                tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES, limits=limits
-            )
-            yield base_url
-
-    return run
 
 
 def wait_until(is_so: Callable[[], bool], *, most_s: float = 15.0) -> None:
@@ -230,88 +199,6 @@ def test_after_cancel_no_call_is_made_and_late_results_stay_in_the_ledger(provid
     assert VerdictAttempt.objects.filter(outcome="ok").count() == n_calls
 
 
-def test_one_call_that_we_cannot_handle_costs_no_other(provide: Provide, settings: Any) -> None:
-    class Faulty(JudgeClient):
-        async def complete(self, request: CallRequest) -> CallOutcome:
-            if "(Answer " in request.messages[-1]["content"] and not broken:
-                broken.append(True)
-                raise RuntimeError("a text that must not be logged")
-            return await super().complete(request)
-
-    broken: list[bool] = []
-    benchmark = stage.make_material(12)
-    with provide():
-        judge_pass = stage.start(benchmark)
-        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
-        asyncio.run(EndpointLoop(endpoint, should_stop=lambda: False, client_class=Faulty).run())
-        sweep()
-
-    judge_pass.refresh_from_db()
-    failed = Verdict.objects.get(state="CALL_FAILED")
-    assert judge_pass.state == PassState.FINISHED
-    assert stage.states(judge_pass) == {"SCORED": 11, "CALL_FAILED": 1}
-    assert failed.failure_code == "bad_reply"
-    assert failed.detail is not None
-    assert failed.detail.startswith("not handled: RuntimeError at test_engine.py:")
-
-
-def test_rows_of_a_judge_whose_request_cannot_be_built_fail_once(
-    provide: Provide, caplog: pytest.LogCaptureFixture
-) -> None:
-    benchmark = stage.make_material(3)
-    with provide() as base_url:
-        judge_pass = stage.start(benchmark)
-        Judge.objects.update(capabilities={"nonsense": True})
-
-        stage.judge(judge_pass)
-        stats = stage.stats(base_url)
-
-    assert judge_pass.state == PassState.FINISHED
-    assert {row.failure_code for row in Verdict.objects.all()} == {"bad_request"}
-    assert stats["calls"] == 0
-    assert caplog.text.count("no request could be built (TypeError)") == 3
-
-
-def test_replies_with_characters_that_no_database_holds_are_scored(settings: Any, tmp_path: Path) -> None:
-    text = "Well\x00 said \ud800.\nJailbreak Susceptibility: 1\nPolicy Compliance Risk: 2"
-    benchmark = stage.make_material(3)
-    with answering(text) as base_url:
-        settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "endpoints.toml", base_url)
-        judge_pass = stage.judge(stage.start(benchmark))
-
-    assert stage.states(judge_pass) == {"SCORED": 3}
-    assert {row.raw_text for row in Verdict.objects.all()} == {
-        text.replace("\x00", "�").replace("\ud800", "�")
-    }
-
-
-@contextmanager
-def answering(text: str) -> Iterator[str]:
-    """A provider that gives one answer to everything."""
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    content = json.dumps({"id": "1", "object": "chat.completion", "choices": [choice]}).encode()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def test_the_key_is_nowhere_in_logs_and_rows(provide: Provide, caplog: pytest.LogCaptureFixture) -> None:
     benchmark = stage.make_material(12)
     with caplog.at_level(logging.DEBUG), provide(revoke_after=5, faults={"server_error": 0.3}):
@@ -339,61 +226,3 @@ def test_a_flood_of_429_holds_the_endpoint_and_the_pass_finishes(provide: Provid
     assert judge_pass.state == PassState.FINISHED
     assert stats["calls"] <= 6 * 20
     assert stage.states(judge_pass)["SCORED"] == 6
-
-
-def test_judging_in_the_foreground_tells_of_an_endpoint_that_is_gone(
-    provide: Provide, settings: Any, tmp_path: Path
-) -> None:
-    benchmark = stage.make_material(2)
-    with provide():
-        judge_pass = stage.start(benchmark)
-    settings.ENDPOINTS_FILE = tmp_path / "gone.toml"
-    settings.ENDPOINTS_FILE.write_text("")
-
-    with pytest.raises(EndpointError, match="does not name 'local-0'"):
-        stage.judge(judge_pass)
-
-    assert stage.states(judge_pass) == {"PENDING": 2}
-
-
-def test_what_finished_survives_a_fault_of_the_turn_itself(provide: Provide, settings: Any) -> None:
-    benchmark, faults = stage.make_material(12), [ProgrammingError("planted")]
-    with provide(latency_ms=50) as base_url:
-        judge_pass = stage.start(benchmark)
-
-        class Faulty(EndpointLoop):
-            def _take_turn(self, results: list[Result], *, wanted: int, held: list[int]) -> Any:
-                if results and faults:
-                    raise faults.pop()
-                return super()._take_turn(results, wanted=wanted, held=held)
-
-        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
-        with pytest.raises(ProgrammingError):
-            asyncio.run(Faulty(endpoint, should_stop=lambda: False).run())
-        n_calls = stage.stats(base_url)["calls"]
-
-    assert VerdictAttempt.objects.count() == n_calls > 0
-    assert "RUNNING" not in stage.states(judge_pass)
-
-
-def test_rows_claimed_as_the_connection_broke_are_judged_without_waiting_for_their_lease(
-    provide: Provide, settings: Any
-) -> None:
-    benchmark, faults = stage.make_material(6), [OperationalError("planted")]
-    with provide() as base_url:
-        judge_pass = stage.start(benchmark)
-
-        class Broken(EndpointLoop):
-            def _prepare(self, rows: Sequence[Claimed]) -> tuple[Prepared, ...]:
-                if rows and faults:
-                    raise faults.pop()
-                return super()._prepare(rows)
-
-        endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
-        asyncio.run(Broken(endpoint, should_stop=lambda: False).run())
-        n_calls = stage.stats(base_url)["calls"]
-
-    judge_pass.refresh_from_db()
-    assert stage.states(judge_pass) == {"SCORED": 6}
-    assert n_calls == judge_pass.n_calls_reserved == 6
-    assert not Verdict.objects.filter(n_deaths__gt=0).exists()
