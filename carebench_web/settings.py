@@ -209,11 +209,8 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", default="memory://")
 USES_MEMORY_BROKER = CELERY_BROKER_URL.startswith("memory://")
-# The memory broker polls each second unless told otherwise; a task on Redis is delivered again after
-# visibility_timeout, which must lie well above the length of one task (LOOP_SLICE_S).
-CELERY_BROKER_TRANSPORT_OPTIONS = (
-    {"polling_interval": 0.05} if USES_MEMORY_BROKER else {"visibility_timeout": 3600}
-)
+# The memory broker polls each second unless told otherwise.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if USES_MEMORY_BROKER else {}
 
 # Deadlines of one call to a provider, and how long a claimed row stays with its worker.
 CALL_CONNECT_S = env.read_number("CAREBENCH_CALL_CONNECT_SECONDS", default=10, least=0.1, most=120)

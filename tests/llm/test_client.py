@@ -39,7 +39,6 @@ def make_endpoint(base_url: str, **changes: Any) -> Endpoint:
         "key_variable": KEY_VARIABLE,
         "max_in_flight": 8,
         "requests_per_minute": None,
-        "tokens_per_minute": None,
         "allow_private": True,
         "models": (),
     }

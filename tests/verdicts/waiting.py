@@ -29,7 +29,6 @@ def make_endpoint(**values: Any) -> Endpoint:
         "key_variable": None,
         "max_in_flight": 8,
         "requests_per_minute": None,
-        "tokens_per_minute": None,
         "allow_private": True,
         "models": (model,),
     }
