@@ -13,9 +13,13 @@ from django.urls import reverse
 from annotation import protocol
 from annotation.campaigns import withdraw_consent
 from annotation.choices import Role
+from annotation.models import Response
+from carebench_web.demo.setup import import_benchmark
+from judging.choices import PassSource, PassState, VerdictState
+from judging.models import JudgePass, Verdict
 from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
-from tests.factories import make_account
+from tests.factories import make_account, make_benchmark, make_pass, make_verdict
 
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
@@ -122,3 +126,67 @@ def test_pictures_of_an_annotators_visit(
     picture("campaign")
     page.goto(reverse("annotation:campaign_new", kwargs={"slug": desk.campaign.benchmark.slug}))
     picture("campaign-new")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_the_researchers_pages(
+    open_context: OpenContext, sign_in: SignIn, tmp_path: Path, colour_scheme: str, size: str
+) -> None:
+    """Every tab with the bundled data, a pass that runs, a refused file, and a benchmark without data."""
+    benchmark = import_benchmark(tmp_path / "files")
+    live = running_pass(JudgePass.objects.get(benchmark=benchmark))
+    judged = Response.objects.filter(prompt__benchmark=benchmark, items__isnull=False).order_by("pk").first()
+    assert judged is not None
+    broken = tmp_path / "prompts.csv"
+    broken.write_text(
+        "case_uid,risk_category,risk_mechanism,prompt\ndemo-001,Emotional Dependency,,Another text\n"
+    )
+    empty = make_benchmark(slug="empty", name="Nothing yet")
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+
+    def picture(name: str, path: str | None = None) -> None:
+        if path is not None:
+            page.goto(path, wait_until="networkidle" if "judges/" not in path else "load")
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    for tab in ("data", "labels", "judges", "calibration", "results", "exports", "rows", "start_pass"):
+        picture(tab.replace("_", "-"), reverse(f"judging:{tab}", args=[benchmark.slug]))
+    picture("pass", reverse("judging:pass", args=[benchmark.slug, live.public_id]))
+    picture("response", reverse("judging:response", args=[benchmark.slug, judged.public_id]))
+    picture("refusal", reverse("judging:calibration", args=[benchmark.slug]) + "?rule=nothing")
+    picture("new-benchmark", reverse("judging:new_benchmark"))
+    for tab in ("data", "judges", "calibration", "results"):
+        picture(f"empty-{tab}", reverse(f"judging:{tab}", args=[empty.slug]))
+    page.goto(reverse("judging:data", args=[benchmark.slug]))
+    page.set_input_files("input[type=file]", broken)
+    page.get_by_role("button", name="Check the files").click()
+    page.get_by_text("differs from").first.wait_for()
+    picture("import-preview")
+
+
+def running_pass(imported: JudgePass) -> JudgePass:
+    """A pass in the middle of its work, over the same responses and judges."""
+    judges = tuple(imported.judges.order_by("slug"))
+    live = make_pass(
+        benchmark=imported.benchmark,
+        name="likert-v1-2shot-1",
+        source=PassSource.JUDGED,
+        state=PassState.RUNNING,
+        finished_at=None,
+        judges=judges,
+        configuration={"judges": {}, "worst_call_micros": None},
+    )
+    states = [VerdictState.SCORED] * 6 + [VerdictState.PENDING] * 3 + [VerdictState.REFUSED]
+    for n, row in enumerate(Verdict.objects.filter(judge_pass=imported).order_by("pk")[:200]):
+        state = states[n % len(states)]
+        make_verdict(
+            judge_pass=live,
+            response=row.response,
+            judge=row.judge,
+            state=state,
+            score=row.score or 1 if state == VerdictState.SCORED else None,
+        )
+    return live
