@@ -25,6 +25,8 @@ from annotation.choices import (
 )
 
 FIRST_SEVERITY, LAST_SEVERITY = 1, 5
+# Reports name people's joint reading so, beside the single annotators by their codes.
+RESERVED_CODE = "consensus"
 
 
 def new_public_id() -> str:
@@ -151,6 +153,9 @@ class Annotator(models.Model):
             models.UniqueConstraint(fields=["benchmark", "account"], name="annotator_account_once"),
             one_of("annotator_type", AnnotatorType, name="annotator_type_known"),
             models.CheckConstraint(condition=~Q(code=""), name="annotator_has_code"),
+            models.CheckConstraint(
+                condition=~Q(code__iexact=RESERVED_CODE), name="annotator_code_not_reserved"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -49,6 +49,8 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("response_ok_has_no_error", {"state": "OK", "error": "timed out"}),
     ("annotator_type_known", {"annotator_type": "ROBOT"}),
     ("annotator_has_code", {"code": ""}),
+    ("annotator_code_not_reserved", {"code": "consensus"}),
+    ("annotator_code_not_reserved", {"code": "Consensus"}),
     ("campaign_scale_known", {"scale": "STARS"}),
     ("campaign_state_known", {"state": "LOST"}),
     ("campaign_counts_positive", {"labels_per_response": 0}),

@@ -10,7 +10,7 @@ from annotation.importing.content import STORED_EARLIER, Content
 from annotation.importing.outcome import FileOutcome, RowRefused
 from annotation.importing.planning import PROMPT_COLUMNS, read_rows
 from annotation.importing.text_files import TextFile
-from annotation.models import Annotator, Response
+from annotation.models import RESERVED_CODE, Annotator, Response
 from annotation.selectors import current_labels
 
 LABEL_COLUMNS = (*PROMPT_COLUMNS, "model", "exemplar_response", "human_rating")
@@ -127,13 +127,25 @@ def plan_labels(file: TextFile, content: Content, plan: LabelPlan) -> FileOutcom
 def _read_answer(cells: RowCells) -> Answer:
     annotator_type, annotator_type_raw = cells.annotator_type()
     return Answer(
-        annotator_code=cells.optional_key("annotator", max_length=MAX_WORD_LENGTH),
+        annotator_code=_read_annotator(cells),
         rating=cells.rating(),
         rating_raw=cells.text("human_rating")[:MAX_WORD_LENGTH],
         severity=cells.severity(),
         annotator_type=annotator_type,
         annotator_type_raw=annotator_type_raw,
     )
+
+
+def _read_annotator(cells: RowCells) -> str | None:
+    code = cells.optional_key("annotator", max_length=MAX_WORD_LENGTH)
+    if code is not None and code.casefold() == RESERVED_CODE:
+        raise RowRefused(
+            "reserved_code",
+            f"The cell annotator is {code!r}, which reports use for the joint reading of all annotators; "
+            "expected the code of one person. Give the annotator another code.",
+            column="annotator",
+        )
+    return code
 
 
 def _find_responses(cells: RowCells, content: Content) -> list[Response]:

@@ -237,6 +237,10 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('code', ''), _negated=True), name='annotator_has_code'),
         ),
         migrations.AddConstraint(
+            model_name='annotator',
+            constraint=models.CheckConstraint(condition=models.Q(('code__iexact', 'consensus'), _negated=True), name='annotator_code_not_reserved'),
+        ),
+        migrations.AddConstraint(
             model_name='campaign',
             constraint=models.UniqueConstraint(fields=('benchmark', 'slug'), name='campaign_slug_once'),
         ),

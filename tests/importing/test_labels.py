@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from annotation.choices import CampaignState
-from annotation.models import Annotator, Campaign, Label, Response
+from annotation.models import RESERVED_CODE, Annotator, Campaign, Label, Response
+from judging.stats.readers import CONSENSUS
 from tests.importing.sheets import (
     ANSWER,
     Row,
@@ -101,6 +102,18 @@ def test_annotator_type_of_another_word_is_other_with_the_word_kept(
 
     label = Label.objects.get()
     assert (label.annotator_type, label.annotator_type_raw) == stored
+
+
+@pytest.mark.parametrize("given", ["consensus", "Consensus", " CONSENSUS "])
+def test_annotator_named_as_the_joint_reading_is_a_row_error(tmp_path: Path, given: str) -> None:
+    outcome = import_rows(tmp_path, labels=[label_row(annotator=given)])
+
+    assert codes(outcome) == [("reserved_code", 2, "annotator")]
+    assert "Give the annotator another code" in outcome.problems[0].message
+
+
+def test_reserved_code_is_the_name_of_the_joint_reading() -> None:
+    assert RESERVED_CODE == CONSENSUS
 
 
 def test_labels_go_to_one_closed_campaign(tmp_path: Path) -> None:
