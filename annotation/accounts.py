@@ -1,15 +1,18 @@
-"""Accounts: how people get in. Passwords are made here or checked here, never stored in clear."""
+"""Accounts: how people and their scripts get in. Every new way in leaves an audit event."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from rest_framework.authtoken.models import Token
 
 from annotation.audit import record_event
 from annotation.choices import Role
-from annotation.errors import Conflict, DomainError
+from annotation.errors import Conflict, DomainError, NotAllowed
 from annotation.models import Account
 
 
@@ -44,15 +47,69 @@ def create_account(
         )
     try:
         account.clean_fields(exclude=["password"])
-        if password is not None:
-            validate_password(password, account)
     except ValidationError as error:
         raise InvalidAccount(" ".join(error.messages)) from error
+    if password is not None:
+        _check_password(password, account)
     account.set_password(password if password is not None else generated)
     with transaction.atomic():
         account.save()
         record_event(actor=actor, action="account.created", subject=f"account:{account.pk}", role=role)
     return NewAccount(account, generated)
+
+
+def set_password(account: Account, password: str, *, actor: Account | None = None) -> None:
+    """Give an account another password; its sessions end.
+
+    Raises:
+        InvalidAccount: the password breaks a rule.
+    """
+    _check_password(password, account)
+    with recording_password_change(account, actor=actor):
+        account.set_password(password)
+        account.save(update_fields=["password"])
+
+
+@contextmanager
+def recording_password_change(account: Account, *, actor: Account | None) -> Iterator[None]:
+    """Run the block in a transaction, and record it if it stored another password for the account."""
+    with transaction.atomic():
+        before = Account.objects.values_list("password", flat=True).get(pk=account.pk)
+        yield
+        after = Account.objects.values_list("password", flat=True).get(pk=account.pk)
+        if after != before:
+            record_event(actor=actor, action="account.password_changed", subject=f"account:{account.pk}")
+
+
+def create_token(account: Account, *, actor: Account | None = None) -> str:
+    """A new API token of the account, to be shown once; an earlier one stops working.
+
+    Raises:
+        NotAllowed: an annotator's or a deactivated account, to which the API does not answer.
+    """
+    if not account.is_researcher:
+        raise NotAllowed(
+            f"{account.username} is not an active researcher or admin, and the API answers no one else. "
+            "Name another account."
+        )
+    with transaction.atomic():
+        Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+        n_replaced, _ = Token.objects.filter(user=account).delete()
+        token = Token.objects.create(user=account)
+        record_event(
+            actor=actor,
+            action="account.token_created",
+            subject=f"account:{account.pk}",
+            replaces_one=n_replaced > 0,
+        )
+    return token.key
+
+
+def _check_password(password: str, account: Account) -> None:
+    try:
+        validate_password(password, account)
+    except ValidationError as error:
+        raise InvalidAccount(" ".join(error.messages)) from error
 
 
 def staff_flags(role: Role) -> dict[str, bool]:

@@ -6,12 +6,15 @@ What has rules (campaigns, labels, consents) is changed through its own pages, w
 from typing import Any, cast
 
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from rest_framework.authtoken import admin as token_admin  # noqa: F401  (registers what is taken out below)
+from rest_framework.authtoken.models import TokenProxy
 
-from annotation.accounts import staff_flags
+from annotation.accounts import recording_password_change, staff_flags
 from annotation.audit import record_event
 from annotation.choices import Role
 from annotation.models import (
@@ -27,6 +30,10 @@ from annotation.models import (
 
 # What a person may do follows from the role; Django's groups would be a second, unseen answer.
 admin.site.unregister(Group)
+# It lists every token in clear and records nothing; `create_token` shows a new one once.
+admin.site.unregister(TokenProxy)
+
+FIELDS_NOT_TAKEN = {"is_staff", "is_superuser", "groups", "user_permissions"}
 
 
 @admin.register(Account)
@@ -53,7 +60,15 @@ class AccountAdmin(UserAdmin):
             role=obj.role,
             is_active=obj.is_active,
             fields=sorted(form.changed_data),
+            fields_ignored=sorted(FIELDS_NOT_TAKEN.intersection(request.POST)),
         )
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        account = self.get_object(request, unquote(id))
+        if account is None:
+            raise Http404
+        with recording_password_change(account, actor=cast(Account, request.user)):
+            return super().user_change_password(request, id, form_url)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Deactivate instead: labels and audit events name the account."""

@@ -1,10 +1,16 @@
 """Pages that belong to neither app: the front door, health and the error pages."""
 
+from typing import cast
+
+from django.contrib import admin
 from django.contrib.auth.decorators import login_required
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
+
+from annotation.accounts import recording_password_change
+from annotation.models import Account
 
 
 def socket_address(request: HttpRequest) -> str:
@@ -18,6 +24,13 @@ def home(request: HttpRequest) -> HttpResponse:
     """Send each person to their own work."""
     is_researcher = getattr(request.user, "is_researcher", False)
     return redirect("judging:home" if is_researcher else "annotation:home")
+
+
+def change_own_password(request: HttpRequest) -> HttpResponse:
+    """The admin site's page for it, with a trace in the audit."""
+    account = cast(Account, request.user)
+    with recording_password_change(account, actor=account):
+        return admin.site.password_change(request)
 
 
 @require_GET

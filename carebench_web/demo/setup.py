@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.accounts import create_account
+from annotation.accounts import create_account, set_password
 from annotation.campaigns import Invitee, create_campaign
 from annotation.choices import AnnotatorType, ResponseState, Role, Scale
 from annotation.models import Account, Benchmark, Campaign, Response
@@ -61,8 +61,7 @@ def make_accounts(file: Path) -> list[DemoAccount]:
         if account is None:
             create_account(username=name, role=role, password=passwords[name])
         elif not account.check_password(passwords[name]):
-            account.set_password(passwords[name])
-            account.save(update_fields=["password"])
+            set_password(account, passwords[name])
     file.write_text(json.dumps(passwords, indent=2))
     file.chmod(0o600)
     return [DemoAccount(name=name, password=passwords[name], role=role) for name, role in ROLES.items()]

@@ -13,6 +13,8 @@ from tests.factories import make_account
 
 pytestmark = pytest.mark.django_db
 
+PASSWORD = "a long one for this test"
+
 READ_ONLY = [
     model
     for model, model_admin in admin.site._registry.items()
@@ -59,6 +61,69 @@ def test_flags_cannot_be_posted(admin_client: Client) -> None:
 
     account.refresh_from_db()
     assert (account.is_staff, account.is_superuser) == (False, False)
+
+
+def test_flags_that_were_posted_are_recorded(admin_client: Client) -> None:
+    account = make_account()
+
+    admin_client.post(
+        change_url(account),
+        {"username": account.username, "role": "ANNOTATOR", "is_active": "on", "is_superuser": "1"},
+    )
+
+    event = AuditEvent.objects.get(action="account.changed")
+    assert (event.detail["fields"], event.detail["fields_ignored"]) == ([], ["is_superuser"])
+
+
+def test_password_set_for_someone_else_leaves_a_trace(admin_client: Client, admin_account: Account) -> None:
+    account = make_account()
+
+    admin_client.post(
+        reverse("admin:auth_user_password_change", args=[account.pk]),
+        {"password1": PASSWORD, "password2": PASSWORD, "usable_password": "true"},
+    )
+
+    account.refresh_from_db()
+    event = AuditEvent.objects.get(action="account.password_changed")
+    assert account.check_password(PASSWORD)
+    assert (event.actor, event.subject) == (admin_account, f"account:{account.pk}")
+    assert PASSWORD not in str(event.detail)
+
+
+def test_own_password_changed_leaves_a_trace(admin_client: Client, admin_account: Account) -> None:
+    admin_account.set_password("an old one of this admin")
+    admin_account.save()
+    admin_client.force_login(admin_account)
+
+    admin_client.post(
+        reverse("admin:password_change"),
+        {"old_password": "an old one of this admin", "new_password1": PASSWORD, "new_password2": PASSWORD},
+    )
+
+    admin_account.refresh_from_db()
+    assert admin_account.check_password(PASSWORD)
+    assert AuditEvent.objects.get(action="account.password_changed").actor == admin_account
+
+
+def test_password_refused_leaves_no_trace(admin_client: Client) -> None:
+    account = make_account()
+
+    admin_client.post(
+        reverse("admin:auth_user_password_change", args=[account.pk]),
+        {"password1": "short", "password2": "short", "usable_password": "true"},
+    )
+
+    assert not AuditEvent.objects.filter(action="account.password_changed").exists()
+
+
+def test_password_of_an_unknown_account_is_not_found(admin_client: Client) -> None:
+    path = reverse("admin:auth_user_password_change", args=[123456])
+
+    assert admin_client.post(path, {"password1": PASSWORD, "password2": PASSWORD}).status_code == 404
+
+
+def test_tokens_are_not_in_the_admin_site(admin_client: Client) -> None:
+    assert admin_client.get("/admin/authtoken/tokenproxy/").status_code == 404
 
 
 def test_account_cannot_be_deleted(admin_client: Client) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Account, Campaign, CampaignItem, Label, Response
+from annotation.models import Account, AuditEvent, Campaign, CampaignItem, Label, Response
 from carebench_web.demo.setup import N_WAITING, ROLES, import_benchmark, make_accounts, make_campaign
 from judging.models import Verdict
 from judging.reports import build_report
@@ -47,6 +47,17 @@ def test_passwords_are_kept_and_let_people_in(tmp_path: Path) -> None:
     assert all(
         Account.objects.get(username=account.name).check_password(account.password) for account in first
     )
+
+
+def test_lost_password_file_gives_everyone_a_new_password_and_a_trace(tmp_path: Path) -> None:
+    make_accounts(tmp_path / "accounts.json")
+
+    second = make_accounts(tmp_path / "other.json")
+
+    assert all(
+        Account.objects.get(username=account.name).check_password(account.password) for account in second
+    )
+    assert AuditEvent.objects.filter(action="account.password_changed").count() == len(ROLES)
 
 
 def test_waiting_work_is_unlabelled_and_readable(tmp_path: Path) -> None:
