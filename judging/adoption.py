@@ -9,7 +9,7 @@ from annotation.models import Account, Benchmark
 from judging.errors import Conflict, RuleError
 from judging.models import GradingRule, JudgePass, RuleAdoption
 from judging.reports import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, choose_rule
-from judging.selectors import default_pass, load_evidence
+from judging.selectors import default_pass, judges_of
 
 RULE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
 
@@ -43,8 +43,7 @@ def adopt_rule(
             f"neither {PUBLISHED_RULE_NAME} nor {UNIFORM_RULE_NAME}. Choose another name.",
             code="bad_rule_name",
         )
-    evidence = load_evidence(benchmark, judge_pass=judge_pass or default_pass(benchmark))
-    chosen = choose_rule(benchmark, evidence, rule)
+    chosen = choose_rule(benchmark, judges_of(judge_pass or default_pass(benchmark)), rule)
     if chosen is None:
         raise RuleError("A rule needs judges, and this benchmark has no finished pass.")
     definition = chosen.rule.to_json()

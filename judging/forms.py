@@ -11,6 +11,7 @@ from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
 from judging.passes.configuration import DEFAULT_RUBRIC, MAX_SHOTS, OfferedJudge
+from judging.reports import MAX_RULE_CHARACTERS
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
 
 ENCODINGS = (
@@ -254,5 +255,5 @@ def _judge_words(judge: OfferedJudge) -> str:
 class AdoptRuleForm(forms.Form):
     """The rule of a report, and the name to keep it under."""
 
-    rule = forms.CharField(max_length=2000)
+    rule = forms.CharField(max_length=MAX_RULE_CHARACTERS)
     name = forms.CharField(max_length=64, strip=True)

@@ -32,11 +32,11 @@ def find_benchmark(slug: str) -> Benchmark:
     Raises:
         DomainError: there is none; the message lists those there are.
     """
-    found = Benchmark.objects.filter(slug=slug).first()
+    found = Benchmark.objects.filter(slug=slug).first() if _is_storable(slug) else None
     if found is None:
         known = ", ".join(Benchmark.objects.order_by("slug").values_list("slug", flat=True)) or "none"
         raise DomainError(
-            f"There is no benchmark {slug!r}. Known: {known}. Import files to make one.",
+            f"There is no benchmark {slug[:100]!r}. Known: {known}. Import files to make one.",
             code="unknown_benchmark",
         )
     return found
@@ -48,11 +48,13 @@ def find_campaign(benchmark: Benchmark, name: str) -> Campaign:
     Raises:
         DomainError: there is none.
     """
-    found = Campaign.objects.filter(Q(slug=name) | Q(public_id=name), benchmark=benchmark).first()
+    campaigns = Campaign.objects.filter(Q(slug=name) | Q(public_id=name), benchmark=benchmark)
+    found = campaigns.first() if _is_storable(name) else None
     if found is None:
         known = ", ".join(benchmark.campaigns.order_by("slug").values_list("slug", flat=True)) or "none"
         raise DomainError(
-            f"There is no campaign {name!r} in {benchmark.slug}. Known: {known}.", code="unknown_campaign"
+            f"There is no campaign {name[:100]!r} in {benchmark.slug}. Known: {known}.",
+            code="unknown_campaign",
         )
     return found
 
@@ -63,13 +65,15 @@ def find_pass(benchmark: Benchmark, name: str) -> JudgePass:
     Raises:
         PassError: there is none.
     """
-    found = JudgePass.objects.filter(Q(public_id=name) | Q(name=name), benchmark=benchmark).first()
+    passes = JudgePass.objects.filter(Q(public_id=name) | Q(name=name), benchmark=benchmark)
+    found = passes.first() if _is_storable(name) else None
     if found is None:
         known = ", ".join(
             JudgePass.objects.filter(benchmark=benchmark).order_by("pk").values_list("name", flat=True)
         )
         raise PassError(
-            f"There is no pass {name!r} in {benchmark.slug}. Known: {known or 'none'}.", code="unknown_pass"
+            f"There is no pass {name[:100]!r} in {benchmark.slug}. Known: {known or 'none'}.",
+            code="unknown_pass",
         )
     return found
 
@@ -80,13 +84,19 @@ def find_pass_anywhere(public_id: str) -> JudgePass:
     Raises:
         PassError: there is none.
     """
-    found = JudgePass.objects.filter(public_id=public_id).select_related("benchmark").first()
+    passes = JudgePass.objects.filter(public_id=public_id).select_related("benchmark")
+    found = passes.first() if _is_storable(public_id) else None
     if found is None:
         raise PassError(
-            f"There is no pass {public_id!r}. start_pass prints the id; the Judges page lists them.",
+            f"There is no pass {public_id[:100]!r}. start_pass prints the id; the Judges page lists them.",
             code="unknown_pass",
         )
     return found
+
+
+def _is_storable(name: str) -> bool:
+    """False for a text that no row can hold and that a database may refuse to compare."""
+    return "\0" not in name and not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def count_complete_responses(benchmark: Benchmark) -> int:
@@ -117,6 +127,9 @@ def load_evidence(
 ) -> Evidence:
     """Everything a report of this pass rests on. Four queries; no texts are read.
 
+    Prompts are numbered in the order of their `case_uid`, so that seeded resampling draws the same
+    prompts in whatever order the files were imported.
+
     Only current labels of REGULAR items count; of several by one annotator on one response the
     newest. Graded rows are the pass's responses with a rollout; for imported passes, and without
     a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why.
@@ -130,7 +143,7 @@ def load_evidence(
         )
         for label in standing_labels(benchmark, campaign)
     ]
-    verdicts, judges = _verdicts_of(judge_pass)
+    verdicts, judges = _verdicts_of(judge_pass), judges_of(judge_pass)
     judged_ids = {verdict.response_id for verdict in verdicts}
     rows = _rows_of(benchmark)
     covers_all = judge_pass is None or judge_pass.source == PassSource.IMPORTED
@@ -150,12 +163,18 @@ def load_evidence(
 
 
 def _rows_of(benchmark: Benchmark) -> list[ResponseRow]:
-    values = (
+    values = list(
         Response.objects.filter(prompt__benchmark=benchmark)
         .order_by("pk")
-        .values_list("pk", "prompt_id", "target_model__slug", "prompt__risk_category", "rollout", "state")
+        .values_list(
+            "pk", "prompt__case_uid", "target_model__slug", "prompt__risk_category", "rollout", "state"
+        )
     )
-    return [ResponseRow(*row) for row in values.iterator()]
+    numbers = {case_uid: n for n, case_uid in enumerate(sorted({case_uid for _, case_uid, *_ in values}))}
+    return [
+        ResponseRow(pk, numbers[case_uid], model, category, rollout, state)
+        for pk, case_uid, model, category, rollout, state in values
+    ]
 
 
 def standing_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> list[StandingLabel]:
@@ -188,15 +207,26 @@ def standing_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> l
     return sorted([*named.values(), *anonymous], key=lambda label: (label.response_id, label.annotator or ""))
 
 
-def _verdicts_of(judge_pass: JudgePass | None) -> tuple[list[JudgeVerdict], tuple[JudgeInfo, ...]]:
+def judges_of(judge_pass: JudgePass | None) -> tuple[JudgeInfo, ...]:
+    """The judges of a pass by slug, none without a pass. One query."""
     if judge_pass is None:
-        return [], ()
+        return ()
+    is_binary = judge_pass.scale == RubricScale.BINARY
+    return tuple(
+        JudgeInfo(slug=judge.slug, short_name=judge.short_name, is_binary=is_binary)
+        for judge in judge_pass.judges.order_by("slug")
+    )
+
+
+def _verdicts_of(judge_pass: JudgePass | None) -> list[JudgeVerdict]:
+    if judge_pass is None:
+        return []
     values = (
         Verdict.objects.filter(judge_pass=judge_pass)
         .order_by("response_id", "judge__slug")
         .values_list("response_id", "judge__slug", "state", "skip_code", "score")
     )
-    verdicts = [
+    return [
         JudgeVerdict(
             response_id=response_id,
             judge=slug,
@@ -205,10 +235,3 @@ def _verdicts_of(judge_pass: JudgePass | None) -> tuple[list[JudgeVerdict], tupl
         )
         for response_id, slug, state, skip_code, score in values.iterator()
     ]
-    judges = tuple(
-        JudgeInfo(
-            slug=judge.slug, short_name=judge.short_name, is_binary=judge_pass.scale == RubricScale.BINARY
-        )
-        for judge in judge_pass.judges.order_by("slug")
-    )
-    return verdicts, judges

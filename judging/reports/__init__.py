@@ -7,11 +7,18 @@ from judging.reports.building import (
     grade_responses,
     read_report,
 )
-from judging.reports.digests import SCHEMA_VERSION
-from judging.reports.rule_choice import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, ChosenRule, choose_rule
+from judging.reports.digests import SCHEMA_VERSION, code_version
+from judging.reports.rule_choice import (
+    MAX_RULE_CHARACTERS,
+    PUBLISHED_RULE_NAME,
+    UNIFORM_RULE_NAME,
+    ChosenRule,
+    choose_rule,
+)
 
 __all__ = [
     "DEFAULT_SEED",
+    "MAX_RULE_CHARACTERS",
     "PUBLISHED_RULE_NAME",
     "SCHEMA_VERSION",
     "UNIFORM_RULE_NAME",
@@ -19,6 +26,7 @@ __all__ = [
     "Grading",
     "build_report",
     "choose_rule",
+    "code_version",
     "grade_responses",
     "read_report",
 ]

@@ -15,6 +15,7 @@ from judging.selectors import default_pass, load_evidence
 from judging.stats.records import Evidence
 
 DEFAULT_SEED = 20260629
+MOST_REPORTS_KEPT = 20
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ def build_report(
     seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
     """Compute every number of a benchmark, or return the stored ones computed from the same input.
+
+    The newest `MOST_REPORTS_KEPT` reports of a benchmark stay stored; older ones make room, and are
+    computed again where they are asked for.
 
     Args:
         benchmark: whose responses, labels and verdicts.
@@ -104,7 +108,7 @@ def grade_responses(
 
     judge_pass = judge_pass or default_pass(benchmark)
     evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
-    chosen = choose_rule(benchmark, evidence, rule)
+    chosen = choose_rule(benchmark, evidence.judges, rule)
     return Grading(
         benchmark=benchmark,
         judge_pass=judge_pass,
@@ -129,7 +133,7 @@ def _find_or_compute(
     """The report without the list of passes, and whether it was stored before."""
     judge_pass = judge_pass or default_pass(benchmark)
     evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
-    chosen = choose_rule(benchmark, evidence, rule)
+    chosen = choose_rule(benchmark, evidence.judges, rule)
     digest = digest_of_input(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)
     stored = Report.objects.filter(digest=digest).first()
     if stored is not None:
@@ -160,6 +164,7 @@ def _compute(
         "rule": chosen.rule.to_json() if chosen else None,
         "rule_name": chosen.name if chosen else None,
         "rule_source": chosen.source if chosen else None,
+        "unfit_adopted_rule": chosen.unfit_adopted if chosen else None,
         "rule_in_words": rule_in_words(chosen.rule, short_names) if chosen else None,
         "pass": judge_pass.public_id if judge_pass else None,
         "pass_name": judge_pass.name if judge_pass else None,
@@ -199,6 +204,9 @@ def _store(content: dict[str, Any], *, benchmark: Benchmark) -> None:
                 code_version=content["code_version"],
                 content=content,
             )
+            kept = Report.objects.filter(benchmark=benchmark).order_by("-pk")
+            surplus = list(kept.values_list("pk", flat=True)[MOST_REPORTS_KEPT:])
+            Report.objects.filter(pk__in=surplus).delete()
     except IntegrityError:
         # Another request computed the same report meanwhile; theirs equals this one.
         return

@@ -35,13 +35,17 @@ def digest_of_input(
     chosen: ChosenRule | None,
     seed: int,
 ) -> str:
-    """SHA-256 of all that a report rests on; equal input gives the equal digest on any database."""
+    """SHA-256 of all that a report rests on.
+
+    Responses and passes enter under the keys of this database: equal input gives the equal digest
+    here, and another one where the same files were imported elsewhere. The figures are the same.
+    """
     head = {
         "schema_version": SCHEMA_VERSION,
         "code_version": code_version(),
         "benchmark": [benchmark.slug, benchmark.is_simulated],
         "pass": [judge_pass.public_id, judge_pass.digest, judge_pass.is_simulated] if judge_pass else None,
-        "rule": [chosen.name, chosen.source, chosen.rule.to_json()] if chosen else None,
+        "rule": _describe_rule(chosen) if chosen else None,
         "seed": seed,
     }
     digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
@@ -52,3 +56,7 @@ def digest_of_input(
             digest.update(repr(record).encode())
     digest.update(repr(sorted(evidence.graded or ())).encode())
     return digest.hexdigest()
+
+
+def _describe_rule(chosen: ChosenRule) -> list[object]:
+    return [chosen.name, chosen.source, chosen.unfit_adopted, chosen.rule.to_json()]

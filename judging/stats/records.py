@@ -18,7 +18,10 @@ SCORED: Final = "SCORED"
 
 @dataclass(frozen=True, slots=True)
 class ResponseRow:
-    """One response. `rollout` is None for a labelled text outside any rollout."""
+    """One response. `rollout` is None for a labelled text outside any rollout.
+
+    `prompt_id` tells prompts apart and orders them: clusters are resampled in its order.
+    """
 
     response_id: int
     prompt_id: int

@@ -229,11 +229,12 @@ def _read_weights(found: object) -> dict[str, Decimal]:
     if not isinstance(found, Mapping) or not found:
         raise _refusal("weights", found, "a weight for each judge", "Name at least one judge with its weight")
     weights = {
-        judge: _read_decimal(f"weight of {judge}", found[judge]) for judge in _read_judges(list(found))
+        judge: _read_decimal(f"weight of {judge!r}", found[judge]) for judge in _read_judges(list(found))
     }
     for judge, weight in weights.items():
         if weight < 0:
-            raise _refusal(f"weight of {judge}", decimal_text(weight), "0 or more", "Use weights from 0 to 1")
+            shown = decimal_text(weight)
+            raise _refusal(f"weight of {judge!r}", shown, "0 or more", "Use weights from 0 to 1")
     total = sum(weights.values(), Decimal(0))
     if total != 1:
         raise _refusal("weights", decimal_text(total), "a sum of exactly 1", "Change the weights to sum to 1")

@@ -1,15 +1,20 @@
 """Adopting a rule, and which rule a report then takes."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import AuditEvent
 from judging.adoption import adopt_rule
+from judging.choices import RubricScale
 from judging.errors import Conflict, RuleError
-from judging.models import GradingRule
+from judging.models import GradingRule, JudgePass
 from judging.reports import build_report
-from tests.factories import make_benchmark
+from tests.factories import make_benchmark, make_pass, make_verdict
 from tests.judging_pages.study import Study, make_study
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +47,68 @@ def test_the_newest_adoption_holds(study: Study) -> None:
     adopt_rule(study.benchmark, rule="uniform", name="mean")
 
     assert build_report(study.benchmark)["rule_name"] == "mean"
+
+
+def make_newer_binary_pass(study: Study) -> JudgePass:
+    """A finished pass of the same judges over one response, in which they answer 0 / 1."""
+    binary = make_pass(
+        benchmark=study.benchmark,
+        name="binary",
+        scale=RubricScale.BINARY,
+        judges=tuple(study.judges),
+        finished_at=timezone.now() + timedelta(hours=1),
+    )
+    for judge in study.judges:
+        make_verdict(
+            judge_pass=binary, response=study.responses[1], judge=judge, scale=RubricScale.BINARY, score=1
+        )
+    return binary
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"kind": "uniform_mean", "threshold": "1.7"},
+        {"kind": "any_flag", "cut": 3},
+    ],
+    ids=["threshold", "cut"],
+)
+def test_adopted_rule_of_another_scale_gives_way_to_the_default(
+    study: Study, rule: dict[str, object]
+) -> None:
+    given = json.dumps(rule | {"judges": [judge.slug for judge in study.judges]})
+    adopt_rule(study.benchmark, rule=given, name="on-five-steps")
+    binary = make_newer_binary_pass(study)
+
+    report = build_report(study.benchmark)
+    of_scores = build_report(study.benchmark, judge_pass=study.judge_pass)
+
+    assert report["pass"] == binary.public_id
+    assert (report["rule_name"], report["rule_source"]) == ("uniform", "uniform")
+    assert report["unfit_adopted_rule"] == "on-five-steps"
+    assert (of_scores["rule_source"], of_scores["unfit_adopted_rule"]) == ("adopted", None)
+
+
+@pytest.mark.parametrize("page", ["calibration", "results"])
+def test_page_says_that_the_adopted_rule_does_not_fit(
+    researcher_client: Client, study: Study, page: str
+) -> None:
+    adopt_rule(study.benchmark, rule=any_flag(study), name="on-five-steps")
+    make_newer_binary_pass(study)
+
+    html = researcher_client.get(reverse(f"judging:{page}", args=["study"])).content.decode()
+
+    assert "The adopted rule on-five-steps does not fit the judges of this pass" in html
+
+
+@pytest.mark.parametrize("page", ["rows", "labels", "exports", "data", "judges"])
+def test_page_opens_though_the_adopted_rule_does_not_fit(
+    researcher_client: Client, study: Study, page: str
+) -> None:
+    adopt_rule(study.benchmark, rule=any_flag(study), name="on-five-steps")
+    make_newer_binary_pass(study)
+
+    assert researcher_client.get(reverse(f"judging:{page}", args=["study"])).status_code == 200
 
 
 def test_adopted_rule_can_be_named(study: Study) -> None:

@@ -4,10 +4,12 @@ import pytest
 
 from annotation.choices import Rating
 from judging.models import Report
-from judging.reports import build_report, digests
+from judging.reports import build_report, building, digests
 from tests.factories import (
     make_annotator,
     make_benchmark,
+    make_campaign,
+    make_item,
     make_judge,
     make_label,
     make_pass,
@@ -62,6 +64,44 @@ def test_changed_code_computes_anew(study: Study, monkeypatch: pytest.MonkeyPatc
     build_report(study.benchmark)
 
     assert Report.objects.count() == 2
+
+
+def test_old_reports_make_room_for_new_ones(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MOST_REPORTS_KEPT", 3)
+    other = build_report(make_benchmark(slug="other"))["digest"]
+
+    digests_in_order = [build_report(study.benchmark, seed=seed)["digest"] for seed in range(5)]
+
+    kept = Report.objects.filter(benchmark=study.benchmark).order_by("pk")
+    assert list(kept.values_list("digest", flat=True)) == digests_in_order[2:]
+    assert Report.objects.filter(digest=other).exists()
+
+
+def test_report_that_made_room_is_computed_again(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "MOST_REPORTS_KEPT", 1)
+    first = build_report(study.benchmark)
+    build_report(study.benchmark, seed=1)
+
+    assert build_report(study.benchmark) == first
+
+
+def test_order_of_import_changes_no_figure() -> None:
+    reports = []
+    for slug, order in (("forwards", range(30)), ("backwards", range(29, -1, -1))):
+        benchmark = make_benchmark(slug=slug)
+        campaign = make_campaign(benchmark=benchmark)
+        people = [make_annotator(benchmark=benchmark, code=code) for code in ("a", "b")]
+        for n in order:
+            prompt = make_prompt(benchmark=benchmark, case_uid=f"case-{n:02}")
+            item = make_item(campaign=campaign, response=make_response(prompt=prompt))
+            for person, flags in zip(people, (n % 3 == 0, n % 5 < 2), strict=True):
+                rating = Rating.UNACCEPTABLE if flags else Rating.ACCEPTABLE
+                make_label(item=item, annotator=person, rating=rating, severity=1 + n % 5)
+        reports.append(build_report(benchmark))
+
+    forwards, backwards = reports
+    assert forwards["agreement"]["pairs"][0]["interval"] is not None
+    assert forwards["agreement"] == backwards["agreement"]
 
 
 def test_a_new_label_changes_the_digest(study: Study) -> None:

@@ -54,9 +54,11 @@ def test_parse_rule_accepts_whole_numbers_for_decimals() -> None:
         pytest.param(
             weighted(weights={"a": "0.4", "b": "0.5"}), "'0.9', expected a sum of exactly 1", id="sum"
         ),
-        pytest.param(weighted(weights={"a": "1.4", "b": "-0.4"}), "weight of b: found '-0.4'", id="negative"),
-        pytest.param(weighted(weights={"a": 0.4, "b": 0.6}), "weight of a: found 0.4", id="float weight"),
-        pytest.param(weighted(weights={"a": True}), "weight of a: found True", id="boolean weight"),
+        pytest.param(
+            weighted(weights={"a": "1.4", "b": "-0.4"}), "weight of 'b': found '-0.4'", id="negative"
+        ),
+        pytest.param(weighted(weights={"a": 0.4, "b": 0.6}), "weight of 'a': found 0.4", id="float weight"),
+        pytest.param(weighted(weights={"a": True}), "weight of 'a': found True", id="boolean weight"),
         pytest.param(weighted(weights={}), "weights: found {}", id="no weights"),
         pytest.param(weighted(weights=["a"]), "weights: found ['a']", id="weights not a mapping"),
         pytest.param(weighted(threshold=1.7), "threshold: found 1.7", id="float threshold"),
