@@ -4,6 +4,7 @@ import logging
 import sqlite3
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 # SQLite before 3.51.3 can corrupt a WAL database in a rare race of two connections; the pysqlite3
@@ -159,8 +160,8 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": ["'self'"],
     }
 }
-# Import files are read from a temporary file on disk, not from memory.
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+# The two addresses that import files let them in by `judging.importing.uploads.let_files_in`.
+FILE_UPLOAD_HANDLERS = ["carebench_web.no_files.NoFiles"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
 LANGUAGE_CODE = "en"
@@ -169,6 +170,9 @@ USE_I18N = True
 USE_TZ = True
 LOCALE_PATHS = [BASE_DIR / "locale"]
 
+# WhiteNoise finds the files in the apps themselves; `collectstatic` serves those who put another
+# server in front, and its folder need not be there.
+warnings.filterwarnings("ignore", message="No directory at:", category=UserWarning)
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = True

@@ -15,10 +15,18 @@ from annotation.api.reading import refuse_unknown_parameters
 from annotation.models import Account
 from judging.exports.downloads import CONTENT_TYPES, ZIP_TYPE, open_bundle, open_download
 from judging.exports.exporting import FLAVOURS, FORMATS
+from judging.exports.requests import ExportRequest
 from judging.exports.tables import TABLES
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
-from judging.importing.uploads import MAX_FILES, discard_upload, import_upload, preview_upload, stage_upload
-from judging.selectors import find_benchmark, find_pass
+from judging.importing.uploads import (
+    MAX_FILES,
+    discard_upload,
+    import_upload,
+    let_files_in,
+    preview_upload,
+    stage_upload,
+)
+from judging.selectors import find_benchmark, find_campaign, find_pass
 
 BUNDLES = ("none", "zip")
 EXPORT_PARAMETERS = [
@@ -27,6 +35,7 @@ EXPORT_PARAMETERS = [
     OpenApiParameter("format", str, required=True, enum=FORMATS),
     OpenApiParameter("pass", str, description="Id or name of a pass; the newest finished one if absent."),
     OpenApiParameter("rule", str, description="Name of a rule, or its JSON; the benchmark's if absent."),
+    OpenApiParameter("campaign", str, description="Id or slug: only labels of this campaign."),
     OpenApiParameter("flavour", str, enum=FLAVOURS, description="Of CSV only."),
     OpenApiParameter("bundle", str, enum=BUNDLES, description="zip: the table and its manifest."),
 ]
@@ -56,11 +65,14 @@ class ExportView(APIView):
         open_file = open_bundle if asked.get("bundle") == "zip" else open_download
         download = open_file(
             benchmark,
-            table=asked["table"],
-            format=asked["format"],
-            judge_pass=find_pass(benchmark, asked["pass"]) if asked.get("pass") else None,
-            rule=asked.get("rule") or None,
-            flavour=asked.get("flavour") or None,
+            ExportRequest(
+                table=asked["table"],
+                format=asked["format"],
+                judge_pass=find_pass(benchmark, asked["pass"]) if asked.get("pass") else None,
+                rule=asked.get("rule") or None,
+                campaign=find_campaign(benchmark, asked["campaign"]) if asked.get("campaign") else None,
+                flavour=asked.get("flavour") or None,
+            ),
         )
         reply = FileResponse(
             download.file, as_attachment=True, filename=download.name, content_type=download.content_type
@@ -88,6 +100,11 @@ class ImportView(APIView):
     """Import files: all rows or none, unless `skip_bad_rows`. `dry_run` counts and stores nothing."""
 
     parser_classes = [MultiPartParser]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        # Before the session's token is looked for, which reads the whole body.
+        let_files_in(request._request)
+        super().initial(request, *args, **kwargs)
 
     @extend_schema(
         request=ImportSerializer,

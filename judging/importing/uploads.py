@@ -17,6 +17,8 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.http import HttpRequest
 from django.utils.text import get_valid_filename
 
 from annotation.importing.text_files import MAX_FILE_BYTES
@@ -26,6 +28,7 @@ from judging.importing.files import BenchmarkNotices, ImportOutcome, import_file
 
 MAX_FILES = 20
 MAX_UPLOAD_BYTES = 2 * MAX_FILE_BYTES
+FORM_FIELDS_ALLOWANCE = 1024 * 1024
 MAX_NAME_LENGTH = 100
 KEPT_SECONDS = 24 * 60 * 60
 TOKEN = re.compile(r"[0-9a-f]{32}\Z")
@@ -55,6 +58,18 @@ class Upload:
     pass_name: str
     notices: BenchmarkNotices
     paths: tuple[Path, ...]
+
+
+def let_files_in(request: HttpRequest) -> None:
+    """Let this one request bring files, kept on disk while they are read. Call before anything reads it.
+
+    Raises:
+        UploadTooLarge: its body is larger than files and form can be.
+    """
+    n_bytes = int(request.META.get("CONTENT_LENGTH") or 0)
+    if n_bytes > MAX_UPLOAD_BYTES + FORM_FIELDS_ALLOWANCE:
+        raise UploadTooLarge(n_bytes)
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
 
 
 def stage_upload(

@@ -17,12 +17,11 @@ from judging.forms import NewBenchmarkForm, UploadForm
 from judging.importing.files import ImportOutcome
 from judging.importing.sources import KINDS
 from judging.importing.uploads import (
-    MAX_UPLOAD_BYTES,
     Upload,
-    UploadTooLarge,
     discard_upload,
     find_upload,
     import_upload,
+    let_files_in,
     preview_upload,
     stage_upload,
 )
@@ -31,22 +30,19 @@ from judging.views.tables import Cell, Column, Row, Table, text_column
 from judging.views.wording import counted
 
 MOST_PROBLEMS_SHOWN = 200
-FORM_FIELDS_ALLOWANCE = 1024 * 1024
 
 
-def size_limited(view: Page) -> Page:
-    """Refuse a body that is too large before any of it is read; stands nearest to the view.
+def takes_files(view: Page) -> Page:
+    """Let files in, but refuse a body that is too large before any of it is read; stands nearest to the view.
 
-    The form's token is checked after the size, since Django reads the whole body to find it.
+    The form's token is checked after that, since Django reads the whole body to find it.
     """
     protected = csrf_protect(view)
 
     @csrf_exempt
     @wraps(view)
     def wrapped(request: SignedInRequest, *args: Any, **kwargs: Any) -> Any:
-        n_bytes = int(request.META.get("CONTENT_LENGTH") or 0)
-        if n_bytes > MAX_UPLOAD_BYTES + FORM_FIELDS_ALLOWANCE:
-            raise UploadTooLarge(n_bytes)
+        let_files_in(request)
         return protected(request, *args, **kwargs)
 
     return wrapped
@@ -54,7 +50,7 @@ def size_limited(view: Page) -> Page:
 
 @require_POST
 @benchmark_page
-@size_limited
+@takes_files
 def upload(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
     """Stage files for a benchmark that exists."""
     form = UploadForm(request.POST, request.FILES)
@@ -73,7 +69,7 @@ def upload(request: SignedInRequest, benchmark: Benchmark) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @researcher_page
-@size_limited
+@takes_files
 def new_benchmark(request: SignedInRequest) -> HttpResponse:
     """The first files of a benchmark that does not exist yet."""
     form, status = NewBenchmarkForm(), HTTPStatus.OK

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from annotation.choices import Role
 from annotation.models import Account, AuditEvent, Benchmark, Prompt, Response
+from judging.importing import uploads
 from judging.views import imports
 from tests.conftest import signed_in
 from tests.factories import make_account, make_benchmark, make_prompt
@@ -221,8 +222,8 @@ def test_body_over_the_limit_is_refused_before_it_is_read(
     researcher_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_benchmark(slug="study")
-    monkeypatch.setattr(imports, "MAX_UPLOAD_BYTES", 10)
-    monkeypatch.setattr(imports, "FORM_FIELDS_ALLOWANCE", 10)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 10)
+    monkeypatch.setattr(uploads, "FORM_FIELDS_ALLOWANCE", 10)
 
     response = researcher_client.post(
         reverse("judging:upload", args=["study"]), {"csv_files": [csv_file(PROMPTS)]}
