@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -141,10 +142,12 @@ def test_database_of_another_kind_is_refused(
         env.read_database(NAME, default_sqlite=tmp_path / "unused")
 
 
-def start(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def start(
+    tmp_path: Path, *, command: Sequence[str] = ("manage.py", "check"), **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Start the application with this environment alone, as a deployer would."""
     return subprocess.run(
-        [sys.executable, "manage.py", "check"],
+        [sys.executable, *command],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "CAREBENCH_DATA_DIR": str(tmp_path)} | environment,
         capture_output=True,
@@ -157,6 +160,17 @@ def test_start_with_only_a_secret_key_works(tmp_path: Path) -> None:
     started = start(tmp_path, DJANGO_SECRET_KEY=SECRET_KEY)
 
     assert started.returncode == 0, started.stderr
+
+
+def test_web_process_without_collected_files_starts_without_a_warning(tmp_path: Path) -> None:
+    script = (
+        "from carebench_web import settings; settings.STATIC_ROOT = settings.DATA_DIR / 'none'; "
+        "import carebench_web.wsgi"
+    )
+
+    started = start(tmp_path, command=("-c", script), DJANGO_SECRET_KEY=SECRET_KEY)
+
+    assert (started.returncode, started.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
