@@ -1,7 +1,8 @@
 """Reads of passes, verdicts and the evidence that reports rest on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q
 
@@ -120,6 +121,22 @@ def imported_scores(judge_pass: JudgePass) -> Iterator[tuple[int, str, str, int 
     """(response id, judge slug, state, score) of every verdict. One query."""
     rows = Verdict.objects.filter(judge_pass=judge_pass).order_by("pk")
     return rows.values_list("response_id", "judge__slug", "state", "score").iterator()
+
+
+def exemplar_ids(verdicts: Iterable[Verdict]) -> dict[int, str]:
+    """Public ids, by primary key, of the responses that these verdicts' judges were shown. One query."""
+    wanted = {exemplar["response"] for verdict in verdicts for exemplar in verdict.exemplars or ()}
+    return dict(Response.objects.filter(pk__in=wanted).values_list("pk", "public_id"))
+
+
+def published_exemplars(verdict: Verdict, public_ids: Mapping[int, str]) -> list[dict[str, Any]] | None:
+    """The exemplars of a verdict as they may leave the database: `response` is the public id.
+
+    None where the judge was shown none by design; a response that is no more has the id None.
+    """
+    if verdict.exemplars is None:
+        return None
+    return [exemplar | {"response": public_ids.get(exemplar["response"])} for exemplar in verdict.exemplars]
 
 
 def load_evidence(

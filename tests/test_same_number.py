@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Benchmark
-from judging.exports.exporting import FORMATS, export_table
+from judging.exports.exporting import FORMATS
 from judging.importing.files import import_files
 from judging.reports import build_report
-from tests.exports.reading import read_rows
+from tests.exports.reading import export, read_rows
 from tests.exports.study import make_study
 from tests.shared_data import SHARED_DATA, requires_shared_data
 
@@ -92,10 +93,7 @@ def test_export_has_every_figure_of_the_report(benchmark: Benchmark, tmp_path: P
     report = build_report(benchmark)
     wanted = list(EXPECTED[table](report))
 
-    outcomes = {
-        format: export_table(benchmark, table=table, format=format, out=tmp_path / f"table.{format}")
-        for format in FORMATS
-    }
+    outcomes = {format: export(benchmark, table, format, tmp_path) for format in FORMATS}
 
     assert {format: only_wanted(read_rows(outcome.path), wanted) for format, outcome in outcomes.items()} == {
         format: [{name: as_cell(value, format) for name, value in row.items()} for row in wanted]
@@ -115,7 +113,7 @@ def only_wanted(rows: list[dict[str, Any]], wanted: list[dict[str, Any]]) -> lis
 def test_manifest_has_the_figures_that_are_of_no_pair(benchmark: Benchmark, tmp_path: Path) -> None:
     agreement = build_report(benchmark)["agreement"]
 
-    outcome = export_table(benchmark, table="agreement", format="csv", out=tmp_path / "table.csv")
+    outcome = export(benchmark, "agreement", "csv", tmp_path)
 
     figures = json.loads(outcome.manifest_path.read_text())["figures"]
     assert figures == {name: value for name, value in agreement.items() if name != "pairs"}
@@ -138,6 +136,41 @@ def test_api_gives_the_report_digit_by_digit(benchmark: Benchmark, researcher_cl
     assert digits_of(agreement.content) == digits_of(json.dumps(report["agreement"]).encode())
 
 
+@pytest.mark.django_db
+def test_campaign_filter_is_the_same_on_every_way_out(tmp_path: Path, researcher_client: Client) -> None:
+    study = make_study()
+    first = study.campaign
+    of_all, report = build_report(study.benchmark), build_report(study.benchmark, campaign=first)
+    address = {"campaign": first.public_id}
+
+    page = researcher_client.get(reverse("judging:calibration", args=["study"]), address)
+    links = researcher_client.get(reverse("judging:exports", args=["study"]), address).content.decode()
+    from_page = researcher_client.get(
+        reverse("judging:export", args=["study", "agreement", "jsonl"]), address | {"part": "manifest"}
+    )
+    from_api: Any = researcher_client.get(
+        "/api/v1/exports/",
+        address | {"benchmark": "study", "table": "agreement", "format": "jsonl"},
+    )
+    exported = export(study.benchmark, "agreement", "jsonl", tmp_path, campaign=first)
+    by_command = tmp_path / "command.jsonl"
+    call_command(
+        "export_results",
+        *["--benchmark", "study", "--table", "agreement", "--format", "jsonl", "--campaign", first.slug],
+        *["--out", str(by_command)],
+        stdout=io.StringIO(),
+    )
+
+    assert report["agreement"]["pairs"] != of_all["agreement"]["pairs"]
+    assert page.context["report"]["digest"] == report["digest"]
+    assert f"/agreement.jsonl?campaign={first.public_id}" in links
+    assert from_page.json()["digest"] == report["digest"] == exported.manifest["digest"]
+    assert exported.manifest["campaign"]["slug"] == first.slug
+    assert exported.manifest["figures"]["labels"] == report["agreement"]["labels"]
+    assert b"".join(from_api.streaming_content) == exported.path.read_bytes() == by_command.read_bytes()
+    assert [row["n"] for row in read_rows(by_command)] == [pair["n"] for pair in report["agreement"]["pairs"]]
+
+
 def digits_of(document: bytes) -> Any:
     """A JSON document with every number as the text it is written with."""
     return json.loads(document, parse_float=str, parse_int=str)
@@ -156,13 +189,7 @@ def test_failure_rates_of_a_real_data_set_are_the_known_ones(tmp_path: Path, ind
     import_files([SHARED_DATA / "xstest"], benchmark_slug="xstest")
     known = json.loads((SHARED_DATA / "xstest" / "expected.json").read_text())["failure_rates"][index]
 
-    outcome = export_table(
-        Benchmark.objects.get(),
-        table="report",
-        format="xlsx",
-        out=tmp_path / "report.xlsx",
-        rule=json.dumps(known["rule"]),
-    )
+    outcome = export(Benchmark.objects.get(), "report", "xlsx", tmp_path, rule=json.dumps(known["rule"]))
 
     models = {row["model"]: row for row in read_rows(outcome.path) if row["scope"] == "model"}
     assert {model: row["failure_rate"] for model, row in models.items()} == pytest.approx(

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from annotation.api.reading import PublicIdSerializer
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
+from judging.selectors import exemplar_ids, published_exemplars
 
 
 class JudgeSerializer(serializers.ModelSerializer):
@@ -65,6 +66,18 @@ class PassSerializer(PublicIdSerializer):
         read_only_fields = fields
 
 
+class VerdictListSerializer(serializers.ListSerializer):
+    """A page of verdicts, whose exemplars are looked up together."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        verdicts = list(data)
+        public_ids = exemplar_ids(verdicts)
+        shown = super().to_representation(verdicts)
+        for values, verdict in zip(shown, verdicts, strict=True):
+            values["exemplars"] = published_exemplars(verdict, public_ids)
+        return shown
+
+
 class VerdictSerializer(serializers.ModelSerializer):
     """One judge on one response in one pass: known by these three, so it has no id of its own."""
 
@@ -77,6 +90,7 @@ class VerdictSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Verdict
+        list_serializer_class = VerdictListSerializer
         fields = [
             "benchmark",
             "response",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from annotation.models import Campaign
 from judging.models import JudgePass
 
 Flat = str | int | float | bool | None
@@ -53,6 +54,7 @@ class Basis:
     rule_name: str | None = None
     rule_source: str | None = None
     rule_in_words: str | None = None
+    campaign: Campaign | None = None
     digest: str | None = None
     seed: int | None = None
 

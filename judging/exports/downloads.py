@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from annotation.models import Benchmark
 from judging.exports.exporting import ExportOutcome, export_table
-from judging.models import JudgePass
+from judging.exports.requests import ExportRequest
 
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -31,48 +31,28 @@ class Download:
     manifest: dict[str, Any]
 
 
-def open_download(
-    benchmark: Benchmark,
-    *,
-    table: str,
-    format: str,
-    judge_pass: JudgePass | None = None,
-    rule: str | None = None,
-    flavour: str | None = None,
-) -> Download:
-    """The table alone. Canary, licence and attribution are in the file itself, in every format.
+def open_download(benchmark: Benchmark, request: ExportRequest) -> Download:
+    """The table alone. Canary, licence and attribution are in every row of it, in every format.
 
     Raises:
         ExportError, RuleError: as `export_table`.
     """
-    with _exported(
-        benchmark, table=table, format=format, judge_pass=judge_pass, rule=rule, flavour=flavour
-    ) as outcome:
+    with _exported(benchmark, request) as outcome:
         return Download(
             file=outcome.path.open("rb"),
             name=outcome.path.name,
-            content_type=CONTENT_TYPES[format],
+            content_type=CONTENT_TYPES[request.format],
             manifest=outcome.manifest,
         )
 
 
-def open_bundle(
-    benchmark: Benchmark,
-    *,
-    table: str,
-    format: str,
-    judge_pass: JudgePass | None = None,
-    rule: str | None = None,
-    flavour: str | None = None,
-) -> Download:
+def open_bundle(benchmark: Benchmark, request: ExportRequest) -> Download:
     """A zip of the table and its manifest.
 
     Raises:
         ExportError, RuleError: as `export_table`.
     """
-    with _exported(
-        benchmark, table=table, format=format, judge_pass=judge_pass, rule=rule, flavour=flavour
-    ) as outcome:
+    with _exported(benchmark, request) as outcome:
         path = outcome.path.with_suffix(".zip")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for member in (outcome.path, outcome.manifest_path):
@@ -83,26 +63,11 @@ def open_bundle(
 
 
 @contextmanager
-def _exported(
-    benchmark: Benchmark,
-    *,
-    table: str,
-    format: str,
-    judge_pass: JudgePass | None,
-    rule: str | None,
-    flavour: str | None,
-) -> Iterator[ExportOutcome]:
+def _exported(benchmark: Benchmark, request: ExportRequest) -> Iterator[ExportOutcome]:
+    name = f"{benchmark.slug}-{_file_word(request.table)}.{_file_word(request.format)}"
     # An open file outlives its name, so that nothing is left to be swept up later.
     with tempfile.TemporaryDirectory(prefix="carebench-export-") as folder:
-        yield export_table(
-            benchmark,
-            table=table,
-            format=format,
-            out=Path(folder) / f"{benchmark.slug}-{_file_word(table)}.{_file_word(format)}",
-            judge_pass=judge_pass,
-            rule=rule,
-            flavour=flavour,
-        )
+        yield export_table(benchmark, request, out=Path(folder) / name)
 
 
 def _file_word(text: str) -> str:

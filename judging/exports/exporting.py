@@ -16,11 +16,11 @@ from judging.errors import ExportError
 from judging.exports.cells import CellChanges
 from judging.exports.columns import Row, Table
 from judging.exports.manifest import count_benchmark, describe_file, describe_table
+from judging.exports.requests import ExportRequest
 from judging.exports.snapshot import consistent_snapshot
 from judging.exports.tables import open_table
 from judging.exports.workbook import write_xlsx
 from judging.exports.writers import write_exact_csv, write_jsonl, write_parquet, write_safe_csv
-from judging.models import JudgePass
 
 EXACT, SPREADSHEET_SAFE = "exact", "spreadsheet-safe"
 FLAVOURS = (EXACT, SPREADSHEET_SAFE)
@@ -46,13 +46,9 @@ class ExportOutcome:
 
 def export_table(
     benchmark: Benchmark,
+    request: ExportRequest,
     *,
-    table: str,
-    format: str,
     out: Path,
-    judge_pass: JudgePass | None = None,
-    rule: str | None = None,
-    flavour: str | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> ExportOutcome:
     """Write a table from one snapshot of the database, blocking no label meanwhile.
@@ -61,12 +57,8 @@ def export_table(
     earlier file as it was.
 
     Args:
-        table: one of `tables.TABLES`.
-        format: one of `FORMATS`.
+        request: table, format, and what the rows follow from.
         out: the file; `OUT.manifest.json` goes beside it.
-        judge_pass: the newest finished pass when None.
-        rule: name or JSON; the benchmark's default when None.
-        flavour: of CSV, one of `FLAVOURS`; `exact` when None. Other formats have none.
         on_progress: told the number of rows written so far, now and then.
 
     Raises:
@@ -75,7 +67,7 @@ def export_table(
         RuleError: as `reports.build_report`.
         RuntimeError: called inside a transaction.
     """
-    flavour, write = _choose_writer(format, flavour)
+    flavour, write = _choose_writer(request.format, request.flavour)
     if not out.parent.is_dir():
         raise ExportError(
             f"There is no folder {out.parent} to write into. Make it, or name another file.",
@@ -87,15 +79,15 @@ def export_table(
             created_at = timezone.now()
             benchmark = Benchmark.objects.get(pk=benchmark.pk)
             counts = count_benchmark(benchmark)
-            opened = open_table(table, benchmark=benchmark, judge_pass=judge_pass, rule=rule)
+            opened = open_table(benchmark, request)
             counted = _CountedRows(opened, on_progress)
 
             def describe() -> dict[str, Any]:
                 return describe_table(
                     opened,
-                    name=table,
+                    name=request.table,
                     benchmark=benchmark,
-                    format=format,
+                    format=request.format,
                     flavour=flavour,
                     n_rows=counted.n_rows,
                     counts=counts,

@@ -9,20 +9,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from annotation.models import Benchmark, Response
+from annotation.models import Benchmark, Campaign, Response
 from judging.errors import ExportError
 from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, numbers, texts
-from judging.models import JudgePass
+from judging.exports.requests import ExportRequest
 from judging.reports import DEFAULT_SEED, ChosenRule, Grading, grade_responses
 from judging.selectors import standing_labels
 
 
-def open_results(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | None) -> Table:
+def open_results(benchmark: Benchmark, request: ExportRequest) -> Table:
     """The report's rows in the columns of `results.csv`, then what was missing.
 
     Responses that the report does not grade are left out and counted.
     """
-    graded, basis = _grade(benchmark, judge_pass=judge_pass, rule=rule)
+    graded, basis = _grade(benchmark, request)
     left_out: Counter[str] = Counter()
     return Table(
         columns=(
@@ -41,12 +41,12 @@ def open_results(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: st
     )
 
 
-def open_calibrated(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | None) -> Table:
+def open_calibrated(benchmark: Benchmark, request: ExportRequest) -> Table:
     """Every response that was labelled or judged: labels, consensus, scores, verdict, what was missing.
 
     `is_graded` tells the rows of the report from labelled texts outside it.
     """
-    graded, basis = _grade(benchmark, judge_pass=judge_pass, rule=rule)
+    graded, basis = _grade(benchmark, request)
     left_out: Counter[str] = Counter()
     of_judges = (
         column
@@ -68,7 +68,7 @@ def open_calibrated(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule:
             Column("missing_judges", Kind.JSON),
             Column("is_graded", Kind.BOOLEAN),
         ),
-        rows=_calibrated_rows(graded, left_out),
+        rows=_calibrated_rows(graded, request.campaign, left_out),
         basis=basis,
         left_out=left_out,
     )
@@ -125,10 +125,12 @@ class _Graded:
         return dict(zip(graded.decision.missing, graded.missing_states, strict=True))
 
 
-def _grade(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | None) -> tuple[_Graded, Basis]:
+def _grade(benchmark: Benchmark, request: ExportRequest) -> tuple[_Graded, Basis]:
     from judging.stats.aggregation import rule_in_words
 
-    grading = grade_responses(benchmark, judge_pass=judge_pass, rule=rule)
+    grading = grade_responses(
+        benchmark, judge_pass=request.judge_pass, rule=request.rule, campaign=request.campaign
+    )
     if grading.judge_pass is None or grading.chosen is None:
         raise ExportError(
             f"The benchmark {benchmark.slug} has no finished pass with judges, so nothing was decided. "
@@ -143,6 +145,7 @@ def _grade(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | No
         rule_name=chosen.name,
         rule_source=chosen.source,
         rule_in_words=rule_in_words(chosen.rule, short_names),
+        campaign=request.campaign,
         digest=grading.digest,
         seed=DEFAULT_SEED,
     )
@@ -185,9 +188,9 @@ def _result_rows(graded: _Graded, left_out: Counter[str]) -> Iterator[Row]:
         )
 
 
-def _calibrated_rows(graded: _Graded, left_out: Counter[str]) -> Iterator[Row]:
+def _calibrated_rows(graded: _Graded, campaign: Campaign | None, left_out: Counter[str]) -> Iterator[Row]:
     labels: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
-    for label in standing_labels(graded.benchmark):
+    for label in standing_labels(graded.benchmark, campaign):
         labels[label.response_id].append(
             {
                 "annotator": label.annotator,

@@ -5,12 +5,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
-from annotation.models import Benchmark, Label, Prompt, Response
+from annotation.models import Benchmark, Campaign, Prompt, Response
+from annotation.selectors import current_labels
 from judging.exports.cells import CellChanges
 from judging.exports.columns import Basis, Table, utc_text
 from judging.models import JudgePass
+from judging.reports import code_version
 
 SCHEMA_VERSION = 1
 SIMULATED_NOTICE = "SIMULATED data: no answer, label or score here comes from a real model or person."
@@ -33,11 +33,14 @@ def notice_of(benchmark: Benchmark, *, is_simulated: bool) -> str | None:
 
 
 def count_benchmark(benchmark: Benchmark) -> dict[str, int]:
-    """Totals that a reader can hold against the pages. Three queries."""
+    """Totals that a reader can hold against the pages, whatever campaign was asked for. Three queries.
+
+    Labels as the Labels page counts them: current ones of regular items.
+    """
     return {
         "prompts": Prompt.objects.filter(benchmark=benchmark).count(),
         "responses": Response.objects.filter(prompt__benchmark=benchmark).count(),
-        "current_labels": Label.objects.filter(item__campaign__benchmark=benchmark, is_current=True).count(),
+        "current_labels": current_labels(benchmark).count(),
     }
 
 
@@ -72,9 +75,10 @@ def describe_table(
         "rule_name": basis.rule_name,
         "rule_source": basis.rule_source,
         "rule_in_words": basis.rule_in_words,
+        "campaign": _describe_campaign(basis.campaign),
         "digest": basis.digest,
         "seed": basis.seed,
-        "code_version": settings.CODE_VERSION,
+        "code_version": code_version(),
         "created_at": utc_text(created_at),
         "n_rows": n_rows,
         "benchmark_counts": counts,
@@ -101,3 +105,9 @@ def _describe_pass(judge_pass: JudgePass | None) -> dict[str, Any] | None:
         "state": judge_pass.state,
         "digest": judge_pass.digest,
     }
+
+
+def _describe_campaign(campaign: Campaign | None) -> dict[str, str] | None:
+    if campaign is None:
+        return None
+    return {"campaign": campaign.public_id, "slug": campaign.slug, "name": campaign.name}

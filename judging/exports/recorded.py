@@ -7,14 +7,14 @@ names them and leaves them unread.
 from collections import Counter
 from collections.abc import Iterator
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotation.choices import AnnotatorType, ItemKind, Rating
-from annotation.models import Benchmark, Label, Prompt, Response
+from annotation.models import Benchmark, Campaign, Label, Prompt, Response
 from judging.choices import UNSETTLED_STATES, FailureCode, VerdictState
 from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, texts, utc_text
 from judging.models import JudgePass, Verdict, VerdictAttempt
-from judging.selectors import standing_labels
+from judging.selectors import published_exemplars, standing_labels
 
 # In the paper's score file a missing score is -1; `state` beside it says what happened.
 NO_SCORE = -1
@@ -68,16 +68,17 @@ def open_responses(benchmark: Benchmark) -> Table:
     )
 
 
-def open_labels(benchmark: Benchmark) -> Table:
+def open_labels(benchmark: Benchmark, campaign: Campaign | None) -> Table:
     """The labels that count, in the columns of `annotated_responses.csv`, then ours. Three queries.
 
+    Labels of other campaigns than the one asked for are neither in the table nor left out of it.
     Left out, and counted: retracted labels and earlier revisions, items that are not REGULAR, and
     of several labels by one annotator on one response all but the newest.
     """
-    counting = {label.label_id for label in standing_labels(benchmark)}
+    counting = {label.label_id for label in standing_labels(benchmark, campaign)}
     left_out: Counter[str] = Counter()
     for is_current, kind, n in (
-        Label.objects.filter(item__campaign__benchmark=benchmark)
+        _labels_of(benchmark, campaign)
         .order_by()
         .values_list("is_current", "item__kind")
         .annotate(n=Count("pk"))
@@ -95,16 +96,22 @@ def open_labels(benchmark: Benchmark) -> Table:
             *integers("severity", "rollout"),
             *texts("campaign", "note", "labelled_at", "label_id", "response_id"),
         ),
-        rows=_label_rows(benchmark, counting),
+        rows=_label_rows(_labels_of(benchmark, campaign), counting),
+        basis=Basis(campaign=campaign),
         left_out=left_out,
     )
 
 
-def _label_rows(benchmark: Benchmark, counting: set[int]) -> Iterator[Row]:
-    labels = Label.objects.filter(item__campaign__benchmark=benchmark, is_current=True).select_related(
+def _labels_of(benchmark: Benchmark, campaign: Campaign | None) -> QuerySet[Label]:
+    labels = Label.objects.filter(item__campaign__benchmark=benchmark)
+    return labels if campaign is None else labels.filter(item__campaign=campaign)
+
+
+def _label_rows(labels: QuerySet[Label], counting: set[int]) -> Iterator[Row]:
+    current = labels.filter(is_current=True).select_related(
         "annotator", "item__campaign", "item__response__prompt", "item__response__target_model"
     )
-    for label in labels.order_by("pk").iterator():
+    for label in current.order_by("pk").iterator():
         if label.pk not in counting:
             continue
         response, prompt = label.item.response, label.item.response.prompt
@@ -136,7 +143,7 @@ def _type_word(label: Label) -> str:
 
 
 def open_verdicts(judge_pass: JudgePass) -> Table:
-    """The settled verdicts of a pass in the columns of `judge_scores.csv`, then ours. Two queries.
+    """The settled verdicts of a pass in the columns of `judge_scores.csv`, then ours. Three queries.
 
     Rows still waiting or being judged are no results yet; they are left out and counted.
     """
@@ -161,6 +168,9 @@ def open_verdicts(judge_pass: JudgePass) -> Table:
 
 
 def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
+    public_ids = dict(
+        Response.objects.filter(prompt__benchmark=judge_pass.benchmark_id).values_list("pk", "public_id")
+    )
     verdicts = (
         Verdict.objects.filter(judge_pass=judge_pass)
         .exclude(state__in=UNSETTLED_STATES)
@@ -187,7 +197,7 @@ def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
             verdict.jailbreak_score,
             verdict.raw_text,
             verdict.parser_version,
-            verdict.exemplars,
+            published_exemplars(verdict, public_ids),
             utc_text(verdict.settled_at),
             response.public_id,
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Benchmark
 from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, numbers, texts
-from judging.models import JudgePass
+from judging.exports.requests import ExportRequest
 from judging.reports import read_report
 from judging.selectors import find_pass
 
@@ -52,21 +52,21 @@ SPREAD_COLUMNS = (
 UNDEFINED_COLUMN = Column("undefined", Kind.JSON)
 
 
-def open_agreement(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | None) -> Table:
+def open_agreement(benchmark: Benchmark, request: ExportRequest) -> Table:
     """One row for each pair. Alphas, Fleiss' kappas and the human ceiling are the table's figures."""
-    report = read_report(benchmark, judge_pass=judge_pass, rule=rule)
+    report = _read_report(benchmark, request)
     agreement = report["agreement"]
     return Table(
         columns=(*PAIR_COLUMNS, *CONFUSION_COLUMNS, *ENDS_OF_METRICS, *INTERVAL_COLUMNS, UNDEFINED_COLUMN),
         rows=(_pair_row(pair) for pair in agreement["pairs"]),
-        basis=_basis_of(benchmark, report),
+        basis=_basis_of(benchmark, request, report),
         figures={name: value for name, value in agreement.items() if name != "pairs"},
     )
 
 
-def open_report(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str | None) -> Table:
+def open_report(benchmark: Benchmark, request: ExportRequest) -> Table:
     """One row overall, one for each model, each category, and each cell of the two."""
-    report = read_report(benchmark, judge_pass=judge_pass, rule=rule)
+    report = _read_report(benchmark, request)
     return Table(
         columns=(
             *GROUP_COLUMNS,
@@ -76,17 +76,22 @@ def open_report(benchmark: Benchmark, *, judge_pass: JudgePass | None, rule: str
             UNDEFINED_COLUMN,
         ),
         rows=_group_rows(report),
-        basis=_basis_of(benchmark, report),
+        basis=_basis_of(benchmark, request, report),
     )
 
 
-def _basis_of(benchmark: Benchmark, report: Mapping[str, Any]) -> Basis:
+def _read_report(benchmark: Benchmark, request: ExportRequest) -> dict[str, Any]:
+    return read_report(benchmark, judge_pass=request.judge_pass, rule=request.rule, campaign=request.campaign)
+
+
+def _basis_of(benchmark: Benchmark, request: ExportRequest, report: Mapping[str, Any]) -> Basis:
     return Basis(
         judge_pass=find_pass(benchmark, report["pass"]) if report["pass"] else None,
         rule=report["rule"],
         rule_name=report["rule_name"],
         rule_source=report["rule_source"],
         rule_in_words=report["rule_in_words"],
+        campaign=request.campaign,
         digest=report["digest"],
         seed=report["seed"],
     )

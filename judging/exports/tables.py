@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from annotation.models import Benchmark
+from annotation.models import Benchmark, Campaign
 from judging.errors import ExportError
 from judging.exports.columns import Column, Row, Table
 from judging.exports.graded import open_calibrated, open_results
@@ -16,6 +16,7 @@ from judging.exports.recorded import (
     open_verdicts,
 )
 from judging.exports.reported import open_agreement, open_report
+from judging.exports.requests import ExportRequest
 from judging.models import JudgePass
 from judging.selectors import default_pass
 
@@ -23,42 +24,43 @@ NOTICE = Column("notice")
 OF_BENCHMARK: dict[str, Callable[[Benchmark], Table]] = {
     "prompts": open_prompts,
     "responses": open_responses,
+}
+OF_LABELS: dict[str, Callable[[Benchmark, Campaign | None], Table]] = {
     "labels": open_labels,
 }
 OF_PASS: dict[str, Callable[[JudgePass], Table]] = {
     "verdicts": open_verdicts,
     "attempts": open_attempts,
 }
-OF_RULE: dict[str, Callable[..., Table]] = {
+OF_RULE: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
     "results": open_results,
     "agreement": open_agreement,
     "report": open_report,
     "calibrated": open_calibrated,
 }
-TABLES = (*OF_BENCHMARK, *OF_PASS, *OF_RULE)
+TABLES = (*OF_BENCHMARK, *OF_LABELS, *OF_PASS, *OF_RULE)
 
 
-def open_table(name: str, *, benchmark: Benchmark, judge_pass: JudgePass | None, rule: str | None) -> Table:
-    """The table called `name`, its last column the benchmark's notice.
+def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
+    """The table that is asked for, its last column the benchmark's notice.
 
-    Call it inside a snapshot, and read the rows there.
-
-    Args:
-        name: one of `TABLES`.
-        judge_pass: the newest finished pass when None. Prompts, responses and labels rest on none.
-        rule: name or JSON; the benchmark's default when None. Only results, agreement, report and
-            calibrated rest on one.
+    Call it inside a snapshot, and read the rows there. Prompts and responses rest on the benchmark
+    alone, labels on the campaign too, verdicts and attempts on the pass; results, agreement, report
+    and calibrated on pass, rule and campaign.
 
     Raises:
         ExportError: no such table, or it needs a pass and there is none.
         RuleError: as `reports.build_report`.
     """
+    name = request.table
     if name in OF_BENCHMARK:
         table = OF_BENCHMARK[name](benchmark)
+    elif name in OF_LABELS:
+        table = OF_LABELS[name](benchmark, request.campaign)
     elif name in OF_PASS:
-        table = OF_PASS[name](judge_pass or _newest_pass(benchmark))
+        table = OF_PASS[name](request.judge_pass or _newest_pass(benchmark))
     elif name in OF_RULE:
-        table = OF_RULE[name](benchmark, judge_pass=judge_pass, rule=rule)
+        table = OF_RULE[name](benchmark, request)
     else:
         raise ExportError(
             f"There is no table {name[:80]!r}. Expected one of: {', '.join(TABLES)}.", code="unknown_table"

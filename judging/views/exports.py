@@ -1,7 +1,6 @@
 """The Exports tab: every table in every format, as plain links."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
@@ -10,7 +9,8 @@ from annotation.models import Benchmark
 from judging.errors import ExportError
 from judging.exports.downloads import open_bundle, open_download
 from judging.exports.exporting import SPREADSHEET_SAFE
-from judging.exports.tables import OF_BENCHMARK, OF_PASS, TABLES
+from judging.exports.requests import ExportRequest
+from judging.exports.tables import OF_BENCHMARK, OF_LABELS, OF_PASS, TABLES
 from judging.selectors import default_pass
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
@@ -65,14 +65,15 @@ def download_table(request: HttpRequest, benchmark: Benchmark, table: str, form:
     """One table as a file; with `part=bundle` zipped beside its manifest, with `part=manifest` that alone."""
     choice = read_choice(benchmark, request.GET)
     part = _read_part(request)
-    arguments: dict[str, Any] = {
-        "table": table,
-        "format": form,
-        "judge_pass": choice.judge_pass,
-        "rule": choice.rule,
-        "flavour": request.GET.get("flavour") or None,
-    }
-    download = (open_bundle if part == BUNDLE else open_download)(benchmark, **arguments)
+    export = ExportRequest(
+        table=table,
+        format=form,
+        judge_pass=choice.judge_pass,
+        rule=choice.rule,
+        campaign=choice.campaign,
+        flavour=request.GET.get("flavour") or None,
+    )
+    download = (open_bundle if part == BUNDLE else open_download)(benchmark, export)
     if part == MANIFEST:
         download.file.close()
         return JsonResponse(download.manifest, json_dumps_params={"ensure_ascii": False, "indent": 2})
@@ -122,6 +123,8 @@ def _address(choice: ReportChoice, table: str, *, part: str, format: str, flavou
     given = {"flavour": flavour, "part": None if part == "file" else part}
     kept = {name: value for name, value in given.items() if value}
     if table in OF_BENCHMARK:
-        # Prompts, responses and labels rest on no pass and no rule.
+        # Prompts and responses rest on no pass, rule or campaign.
         choice = ReportChoice(choice.benchmark)
+    elif table in OF_LABELS:
+        choice = ReportChoice(choice.benchmark, campaign=choice.campaign)
     return choice.address("export", filters=kept, table=table, form=format)

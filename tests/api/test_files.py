@@ -100,7 +100,10 @@ def test_export_takes_pass_rule_and_flavour(study: Study, researcher_client: Cli
         ({"table": "prompts", "format": "csv", "flavour": "x"}, "unknown_flavour"),
         ({"table": "prompts", "format": "csv", "bundle": "tar"}, "invalid"),
         ({"table": "prompts", "format": "csv", "benchmark": "none"}, "unknown_benchmark"),
+        ({"table": "prompts", "format": "csv", "benchmark": "a\0b"}, "unknown_benchmark"),
         ({"table": "verdicts", "format": "csv", "pass": "none"}, "unknown_pass"),
+        ({"table": "verdicts", "format": "csv", "pass": "a\0b"}, "unknown_pass"),
+        ({"table": "labels", "format": "csv", "campaign": "none"}, "unknown_campaign"),
         ({"table": "results", "format": "csv", "rule": "none"}, "unknown_rule"),
         ({"table": "results", "format": "csv", "rule": "{"}, "bad_rule"),
         ({"table": "prompts", "format": "csv", "sheet": "2"}, "unknown_parameter"),
@@ -211,7 +214,7 @@ def test_imports_are_only_posted(researcher_client: Client, method: str) -> None
 
 
 def test_import_by_an_annotator_stores_nothing(annotator_client: Client) -> None:
-    assert upload(annotator_client).status_code == 403
+    assert upload(annotator_client).status_code == 404
     assert Benchmark.objects.count() == 0
 
 

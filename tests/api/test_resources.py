@@ -65,18 +65,31 @@ def test_anonymous_visitor_is_refused(study: Study, client: Client, path: str) -
 
 
 @pytest.mark.parametrize("path", [*LISTS, *OTHERS])
-def test_annotator_is_refused(study: Study, annotator_client: Client, path: str) -> None:
+def test_api_does_not_exist_for_annotators(study: Study, annotator_client: Client, path: str) -> None:
     reply = get(annotator_client, path)
 
-    assert reply.status_code == 403
-    assert reply.json()["code"] == "permission_denied"
+    assert reply.status_code == 404
+    assert reply.json() == {"detail": "Not found.", "code": "not_found"}
+
+
+def test_annotator_cannot_tell_what_exists(study: Study, annotator_client: Client) -> None:
+    found = get(annotator_client, f"responses/{study.responses[0].public_id}")
+    unknown = get(annotator_client, f"responses/{UNKNOWN_ID}")
+
+    assert found.status_code == unknown.status_code == 404
+    assert found.json() == unknown.json()
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+def test_annotator_finds_no_method_either(study: Study, annotator_client: Client, method: str) -> None:
+    assert getattr(annotator_client, method)("/api/v1/labels/").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["labels", "verdicts"])
 def test_annotator_is_refused_before_parameters_are_read(
     study: Study, annotator_client: Client, path: str
 ) -> None:
-    assert get(annotator_client, path, annotator__password__startswith="a").status_code == 403
+    assert get(annotator_client, path, annotator__password__startswith="a").status_code == 404
 
 
 def test_account_that_was_deactivated_is_refused(study: Study, client: Client) -> None:
@@ -245,6 +258,24 @@ def test_verdicts_are_filtered_by_pass_judge_and_response(study: Study, research
     [row] = reply.json()["results"]
     assert (row["state"], row["score"]) == ("PARSE_FAILED", None)
     assert row["pass"] == study.judge_pass.public_id
+
+
+def test_exemplars_of_a_verdict_are_public_ids(study: Study, researcher_client: Client) -> None:
+    judged, shown = study.responses[0], study.responses[3]
+    exemplars = [{"response": shown.pk, "unacceptable": False, "similarity": 0.25}, {"response": 10**9}]
+    Verdict.objects.filter(response=judged, judge__slug="gpt-5.4").update(exemplars=exemplars)
+
+    rows = get(researcher_client, "verdicts", response=judged.public_id).json()["results"]
+
+    by_judge = {row["judge"]: row["exemplars"] for row in rows}
+    assert by_judge == {
+        "gpt-5.4": [
+            {"response": shown.public_id, "unacceptable": False, "similarity": 0.25},
+            {"response": None},
+        ],
+        "gemini-3.1-pro": None,
+        "claude-opus-4.6": None,
+    }
 
 
 def test_answers_hold_no_row_numbers_and_no_secrets(study: Study, researcher_client: Client) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,21 @@ from openpyxl import load_workbook
 
 from annotation.models import Benchmark
 from judging.exports.exporting import ExportOutcome, export_table
+from judging.exports.requests import ExportRequest
 
 
-def export(benchmark: Benchmark, table: str, format: str, folder: Path, **options: Any) -> ExportOutcome:
-    """Export into `folder` under the table's name."""
-    return export_table(benchmark, table=table, format=format, out=folder / f"{table}.{format}", **options)
+def export(
+    benchmark: Benchmark,
+    table: str,
+    format: str,
+    folder: Path,
+    *,
+    on_progress: Callable[[int], None] | None = None,
+    **choices: Any,
+) -> ExportOutcome:
+    """Export into `folder` under the table's name; `choices` are those of `ExportRequest`."""
+    request = ExportRequest(table=table, format=format, **choices)
+    return export_table(benchmark, request, out=folder / f"{table}.{format}", on_progress=on_progress)
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
 from openpyxl import load_workbook
 
 from judging.errors import DomainError, ExportError
 from judging.exports import exporting
 from judging.exports.exporting import FORMATS, SPREADSHEET_SAFE, export_table
+from judging.exports.requests import ExportRequest
+from judging.reports import build_report
 from tests.exports.reading import export, read_rows
 from tests.exports.study import CANARY, Study, make_study
 from tests.factories import make_item, make_label, make_response, make_verdict
@@ -51,8 +52,8 @@ def test_manifest_describes_the_file(study: Study, tmp_path: Path) -> None:
     assert manifest["pass"]["pass"] == study.judge_pass.public_id
     assert manifest["rule_name"] == "published"
     assert manifest["rule_in_words"].count("≥") == 2
-    assert manifest["code_version"] == settings.CODE_VERSION
-    assert manifest["benchmark_counts"] == {"prompts": 4, "responses": 10, "current_labels": 21}
+    assert manifest["code_version"] == build_report(study.benchmark)["code_version"]
+    assert manifest["benchmark_counts"] == {"prompts": 4, "responses": 10, "current_labels": 20}
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -126,7 +127,7 @@ def test_export_of_what_is_unknown_is_refused(
     arguments: dict[str, Any] = {"table": "prompts", "format": "csv", **asked}
 
     with pytest.raises(DomainError) as caught:
-        export_table(study.benchmark, out=tmp_path / "file", **arguments)
+        export_table(study.benchmark, ExportRequest(**arguments), out=tmp_path / "file")
 
     assert caught.value.code == code
     assert list(tmp_path.iterdir()) == []
@@ -134,7 +135,7 @@ def test_export_of_what_is_unknown_is_refused(
 
 def test_export_into_a_missing_folder_is_refused(study: Study, tmp_path: Path) -> None:
     with pytest.raises(ExportError) as caught:
-        export_table(study.benchmark, table="prompts", format="csv", out=tmp_path / "none" / "file.csv")
+        export_table(study.benchmark, ExportRequest("prompts", "csv"), out=tmp_path / "none" / "file.csv")
 
     assert caught.value.code == "no_such_folder"
 
@@ -183,7 +184,9 @@ def test_command_takes_pass_and_rule(study: Study, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [["--pass", "no-such-pass"], ["--rule", "no-such-rule"]], ids=["pass", "rule"]
+    "options",
+    [["--pass", "no-such-pass"], ["--rule", "no-such-rule"], ["--campaign", "no-such-campaign"]],
+    ids=["pass", "rule", "campaign"],
 )
 def test_command_refusal_is_an_error_that_names_what_is_known(
     study: Study, tmp_path: Path, options: list[str]

@@ -289,6 +289,43 @@ def test_calibrated_missing_judge_has_the_bounds_of_its_score(study: Study, tmp_
     assert row["weighted_score"] is None
 
 
+def test_labels_and_consensus_are_those_of_the_campaign(study: Study, tmp_path: Path) -> None:
+    later = study.benchmark.campaigns.get(slug="later")
+
+    labels = export(study.benchmark, "labels", "jsonl", tmp_path, campaign=later)
+    calibrated = export(study.benchmark, "calibrated", "jsonl", tmp_path, campaign=later)
+
+    [label] = read_rows(labels.path)
+    of_response = {row["response_id"]: row for row in read_rows(calibrated.path)}
+    assert (label["campaign"], label["severity"]) == ("later", 2)
+    assert labels.manifest["campaign"]["slug"] == "later"
+    assert labels.manifest["left_out"] == {}
+    assert {pk: row["n_labels"] for pk, row in of_response.items() if row["n_labels"]} == {
+        study.responses[0].public_id: 1
+    }
+
+
+def test_older_label_counts_where_its_campaign_is_asked_for(study: Study, tmp_path: Path) -> None:
+    outcome = export(study.benchmark, "labels", "jsonl", tmp_path, campaign=study.campaign)
+
+    assert {row["campaign"] for row in read_rows(outcome.path)} == {"first"}
+    assert outcome.manifest["n_rows"] == 19
+    assert outcome.manifest["left_out"] == {"item_training": 1, "retracted_or_revised": 1}
+
+
+def test_exemplars_are_named_by_public_ids(study: Study, tmp_path: Path) -> None:
+    shown = study.responses[3]
+    verdict = Verdict.objects.filter(response=study.responses[0]).first()
+    assert verdict is not None
+    verdict.exemplars = [{"response": shown.pk, "unacceptable": True, "similarity": 0.5}]
+    verdict.save()
+
+    outcome = export(study.benchmark, "verdicts", "jsonl", tmp_path)
+
+    listed = [row["exemplars"] for row in read_rows(outcome.path) if row["exemplars"] is not None]
+    assert listed == [[{"response": shown.public_id, "unacceptable": True, "similarity": 0.5}]]
+
+
 def test_attempts_are_those_of_the_pass(study: Study, tmp_path: Path) -> None:
     attempt = make_attempt(verdict=Verdict.objects.first(), tokens_in=812, cost_micros=1450, latency_ms=950)
     make_attempt()

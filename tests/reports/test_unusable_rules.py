@@ -36,7 +36,7 @@ def study(db: None) -> Study:
     return make_study(n_prompts=2)
 
 
-@pytest.fixture(params=UNUSABLE.values(), ids=UNUSABLE.keys())
+@pytest.fixture(params=list(UNUSABLE.values()), ids=list(UNUSABLE))
 def rule(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

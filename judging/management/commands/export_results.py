@@ -10,8 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from judging.errors import DomainError
 from judging.exports.exporting import EXACT, FORMATS, SPREADSHEET_SAFE, export_table
+from judging.exports.requests import ExportRequest
 from judging.exports.tables import TABLES
-from judging.selectors import find_benchmark, find_pass
+from judging.selectors import find_benchmark, find_campaign, find_pass
 
 
 class Command(BaseCommand):
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--pass", dest="judge_pass", help="verdicts of this pass (default: newest finished)"
         )
+        parser.add_argument("--campaign", help="only labels of this campaign")
         parser.add_argument("--rule", help="a rule's name, or its JSON")
         flavours = parser.add_mutually_exclusive_group()
         flavours.add_argument(
@@ -47,14 +49,18 @@ class Command(BaseCommand):
         is_watched = sys.stderr.isatty()
         try:
             benchmark = find_benchmark(options["benchmark"])
-            outcome = export_table(
-                benchmark,
+            request = ExportRequest(
                 table=options["table"],
                 format=options["format"],
-                out=options["out"],
                 judge_pass=find_pass(benchmark, options["judge_pass"]) if options["judge_pass"] else None,
                 rule=options["rule"],
+                campaign=find_campaign(benchmark, options["campaign"]) if options["campaign"] else None,
                 flavour=options["flavour"],
+            )
+            outcome = export_table(
+                benchmark,
+                request,
+                out=options["out"],
                 on_progress=self._show_progress if is_watched else None,
             )
         except DomainError as error:
