@@ -26,6 +26,8 @@ from annotation.models import (
     Response,
 )
 
+# A model that leaves more than this share of its answers empty was probably not collected properly.
+MOST_EMPTY_PERCENT = 20
 HAS_ROOM = Q(n_places_taken__lt=F("campaign__labels_per_response"))
 
 
@@ -77,6 +79,25 @@ class AnnotatorProgress:
     n_open: int
 
 
+@dataclass(frozen=True)
+class EmptyShare:
+    """How many of one model's responses are empty; failed ones with an error are not."""
+
+    model: str
+    n_empty: int
+    n_responses: int
+
+    @property
+    def rate(self) -> float:
+        """Share of empty responses, 0-1; 0 when there are none at all."""
+        return self.n_empty / self.n_responses if self.n_responses else 0.0
+
+    @property
+    def is_large(self) -> bool:
+        """True above 20 %."""
+        return self.n_empty * 100 > MOST_EMPTY_PERCENT * self.n_responses
+
+
 def current_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> QuerySet[Label]:
     """Current labels of REGULAR items, oldest first, with item and annotator loaded. One query.
 
@@ -99,6 +120,18 @@ def readable_responses(benchmark: Benchmark) -> QuerySet[Response]:
         .exclude(state__in=[ResponseState.EMPTY, ResponseState.ERROR])
         .exclude(text="")
     )
+
+
+def models_with_many_empty(benchmark: Benchmark) -> list[EmptyShare]:
+    """Models of whose responses in rollouts more than 20 % are empty, by slug. One query."""
+    counts = (
+        Response.objects.filter(prompt__benchmark=benchmark, rollout__isnull=False)
+        .order_by("target_model__slug")
+        .values_list("target_model__slug")
+        .annotate(n_empty=Count("pk", filter=Q(state=ResponseState.EMPTY)), n=Count("pk"))
+    )
+    shares = [EmptyShare(model, n_empty, n) for model, n_empty, n in counts]
+    return [share for share in shares if share.is_large]
 
 
 def choose_responses(

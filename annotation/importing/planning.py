@@ -4,13 +4,16 @@ Planning writes nothing. Each function reads every row, so that one run names al
 is planned only after everything that could refuse it has been looked at.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
+from annotation.choices import ResponseState
 from annotation.importing.cells import RowCells, hash_text
-from annotation.importing.content import Content
+from annotation.importing.content import Content, state_of
 from annotation.importing.outcome import FileOutcome, FileRefused, RowRefused
 from annotation.importing.tables import Row, open_table
 from annotation.importing.text_files import TextFile
+from annotation.selectors import EmptyShare
 
 PROMPT_COLUMNS = ("case_uid", "risk_category", "risk_mechanism", "prompt")
 RESPONSE_COLUMNS = (*PROMPT_COLUMNS, "model", "response")
@@ -81,9 +84,14 @@ def plan_prompts(file: TextFile, content: Content) -> FileOutcome:
 
 
 def plan_responses(file: TextFile, content: Content) -> FileOutcome:
-    """Plan the responses of one `responses.csv`, with prompts that are not there yet."""
+    """Plan the responses of one `responses.csv`, with prompts that are not there yet.
+
+    A model that leaves many of them empty is noted: one that was never reached looks like that.
+    """
     outcome = FileOutcome(path=file.name, kind="responses")
     seen: set[tuple[str, str, int]] = set()
+    n_responses: Counter[str] = Counter()
+    n_empty: Counter[str] = Counter()
 
     def read_row(cells: RowCells) -> bool:
         key = cells.key("case_uid"), cells.key("model"), cells.rollout()
@@ -97,6 +105,9 @@ def plan_responses(file: TextFile, content: Content) -> FileOutcome:
         outcome.implied["prompts"] += is_new_prompt
         if key in seen:
             cells.remarks.append("a response stands in the file twice with the same text; one is kept")
+        else:
+            n_responses[key[1]] += 1
+            n_empty[key[1]] += state_of(text=text, error=error) == ResponseState.EMPTY
         seen.add(key)
         if known is not None:
             return False
@@ -111,6 +122,14 @@ def plan_responses(file: TextFile, content: Content) -> FileOutcome:
         optional=OPTIONAL_RESPONSE_COLUMNS,
         read_row=read_row,
     )
+    for model, n in n_responses.items():
+        share = EmptyShare(model, n_empty[model], n)
+        if share.is_large:
+            outcome.note(
+                f"{100 * share.rate:.1f} % of the {n:,} responses of model {model!r} are empty; find out why "
+                "before judging them",
+                count=share.n_empty,
+            )
     return outcome
 
 

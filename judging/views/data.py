@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.choices import ResponseState
 from annotation.models import AuditEvent, Benchmark
+from annotation.selectors import models_with_many_empty
 from annotation.templatetags import formatting
 from judging.forms import UploadForm
 from judging.views import listings
@@ -52,6 +53,7 @@ def show_data(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         benchmark=benchmark,
         tab="data",
         answer=_answer(prompts, by_model),
+        empty_shares=models_with_many_empty(benchmark),
         models=_model_table(by_model, choice) if by_model else None,
         categories=_category_table(prompts, by_category, choice) if prompts else None,
         imports=_import_table(list(listings.imports_of(benchmark))),

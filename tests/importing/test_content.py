@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Prompt, Response
+from annotation.models import Benchmark, Prompt, Response
+from annotation.selectors import EmptyShare, models_with_many_empty
+from tests.factories import make_response
 from tests.importing.sheets import (
+    ANSWER,
+    BENCHMARK,
+    Row,
     codes,
     counts,
     import_rows,
@@ -268,3 +273,43 @@ def test_refused_row_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(Prompt.objects.values_list("case_uid", "risk_mechanism")) == [("case-1", None)]
     assert list(Response.objects.values_list("target_model__slug", flat=True)) == ["model-a"]
     assert outcome.new_models == ["model-a"]
+
+
+def responses_of(model: str, *, n_empty: int, n: int) -> list[Row]:
+    return [
+        response_row(model=model, rollout=str(rollout), response="" if rollout < n_empty else ANSWER)
+        for rollout in range(n)
+    ]
+
+
+def test_model_with_many_empty_responses_is_noted(tmp_path: Path) -> None:
+    rows = [*responses_of("model-a", n_empty=2, n=10), *responses_of("model-b", n_empty=3, n=10)]
+
+    outcome = import_rows(tmp_path, responses=rows)
+
+    assert notes(outcome) == {
+        "30.0 % of the 10 responses of model 'model-b' are empty; find out why before judging them": 3
+    }
+
+
+def test_failed_responses_do_not_count_as_empty(tmp_path: Path) -> None:
+    outcome = import_rows(tmp_path, responses=[response_row(response="", error="timeout")])
+
+    assert notes(outcome) == {}
+
+
+def test_models_with_many_empty_responses_are_found_in_the_benchmark(tmp_path: Path) -> None:
+    rows = [*responses_of("model-a", n_empty=2, n=10), *responses_of("model-b", n_empty=3, n=10)]
+    import_rows(tmp_path, responses=rows)
+    make_response(state="EMPTY", text="")
+
+    assert models_with_many_empty(Benchmark.objects.get(slug=BENCHMARK)) == [EmptyShare("model-b", 3, 10)]
+
+
+@pytest.mark.parametrize(
+    ("n_empty", "n", "is_large"),
+    [(0, 0, False), (0, 5, False), (1, 5, False), (201, 1000, True), (1, 1, True)],
+    ids=["none at all", "none empty", "exactly 20 %", "just above", "all"],
+)
+def test_empty_share_is_large_above_20_percent(n_empty: int, n: int, is_large: bool) -> None:
+    assert EmptyShare("model-a", n_empty, n).is_large == is_large

@@ -1,5 +1,6 @@
 """Uploading on pages: choose files, see what they would do, store or discard."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from annotation.models import Account, AuditEvent, Benchmark, Prompt, Response
 from judging.importing import uploads
 from judging.views import imports
 from tests.conftest import signed_in
-from tests.factories import make_account, make_benchmark, make_prompt
+from tests.factories import make_account, make_benchmark, make_prompt, make_response, make_target_model
 from tests.judging_pages.test_uploads import PROMPTS
 
 RESPONSES = (
@@ -230,3 +231,17 @@ def test_body_over_the_limit_is_refused_before_it_is_read(
     )
 
     assert response.status_code == 413
+
+
+def test_data_page_names_models_with_many_empty_responses(researcher_client: Client) -> None:
+    prompt = make_prompt(benchmark=make_benchmark(slug="study"))
+    model = make_target_model(slug="model-a")
+    for rollout in range(3):
+        make_response(prompt=prompt, target_model=model, rollout=rollout, state="EMPTY", text="")
+    make_response(prompt=prompt, target_model=model, rollout=3)
+    make_response(prompt=prompt)
+
+    html = researcher_client.get(reverse("judging:data", args=["study"])).content.decode()
+
+    assert html.count("notice-warn") == 1
+    assert re.search(r"75\.0.%</data> of the responses of <bdi>model-a</bdi> are empty", html)
