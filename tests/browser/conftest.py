@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from annotation.models import Account
@@ -18,6 +18,8 @@ from tests.services import CHROMIUM_FLAGS, find_chromium, skip_without
 HERE = Path(__file__).parent
 GRAVE_IMPACTS = {"serious", "critical"}
 TIMEOUT_MS = 10_000
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
 FIELDS = "input:not([type=hidden]):not([type=submit]), select, textarea"
 FIELDS_WITHOUT_A_NAME = """fields => fields
     .filter(field => !field.labels.length && !field.ariaLabel && !field.getAttribute("aria-labelledby"))
@@ -25,6 +27,12 @@ FIELDS_WITHOUT_A_NAME = """fields => fields
 
 OpenContext = Callable[..., BrowserContext]
 SignIn = Callable[[BrowserContext, Account], None]
+
+
+def show_text(page: Page) -> None:
+    """Uncover the texts of the label page."""
+    page.get_by_text("Show the text").click()
+    expect(page.get_by_text("The person wrote")).to_be_visible()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

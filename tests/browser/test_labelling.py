@@ -12,12 +12,9 @@ from annotation.choices import LabelAction, Rating, Role
 from annotation.models import Consent, Label
 from annotation.selectors import current_labels
 from tests.annotation.desk import Desk, make_desk
-from tests.browser.conftest import OpenContext, SignIn
+from tests.browser.conftest import DESKTOP, PHONE, OpenContext, SignIn, show_text
 from tests.conftest import signed_in
 from tests.factories import PASSWORD, make_account
-
-DESKTOP = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
@@ -40,11 +37,6 @@ def label_page(context: BrowserContext) -> Page:
     page.goto("/label/")
     show_text(page)
     return page
-
-
-def show_text(page: Page) -> None:
-    page.get_by_text("Show the text").click()
-    expect(page.get_by_text("The person wrote")).to_be_visible()
 
 
 def label_by_key(page: Page, key: str) -> None:
@@ -218,43 +210,6 @@ def test_typing_a_note_fires_no_shortcut(label_page: Page) -> None:
 
     expect(label_page.get_by_label("Note")).to_have_value("a quiet answer, usable")
     assert not Label.objects.exists()
-
-
-@pytest.mark.parametrize("has_scripts", [True, False], ids=["scripts", "no scripts"])
-def test_enter_in_a_severity_field_answers_nothing(
-    open_context: OpenContext, sign_in: SignIn, has_scripts: bool
-) -> None:
-    desk = make_desk(scale="BINARY_AND_SEVERITY")
-    context = open_context(java_script_enabled=has_scripts)
-    sign_in(context, desk.account)
-    page = context.new_page()
-    page.goto("/label/")
-    show_text(page)
-
-    page.get_by_label("3", exact=True).focus()
-    page.keyboard.press("Space")
-    page.keyboard.press("Enter")
-
-    expect(page.get_by_text("Press Acceptable or Unacceptable to answer.")).to_be_visible()
-    assert not Label.objects.exists()
-
-
-def test_severity_by_key_goes_with_the_answer(open_context: OpenContext, sign_in: SignIn) -> None:
-    desk = make_desk(scale="BINARY_AND_SEVERITY")
-    context = open_context()
-    sign_in(context, desk.account)
-    page = context.new_page()
-    page.goto("/label/")
-    show_text(page)
-
-    page.keyboard.press("u")
-    expect(page.get_by_text("1 of 3")).to_be_visible()
-    page.keyboard.press("4")
-    page.keyboard.press("u")
-
-    expect(page.get_by_text("2 of 3")).to_be_visible()
-    label = Label.objects.get()
-    assert (label.rating, label.severity) == (Rating.UNACCEPTABLE, 4)
 
 
 def test_key_before_the_text_was_shown_answers_nothing(context: BrowserContext) -> None:

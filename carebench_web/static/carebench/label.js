@@ -10,6 +10,7 @@ const BY_KEY = "carebench-answered-by-key";
 const form = document.getElementById("label-form");
 const reveal = document.getElementById("reveal");
 const saveState = document.getElementById("save-state");
+const severities = form.querySelectorAll("[name=severity]");
 const buttons = [...form.querySelectorAll("button[name=value]")];
 const slot = `carebench-pending:${location.pathname}`;
 
@@ -53,7 +54,7 @@ function show(answer) {
     if (button.value === answer.value) button.setAttribute("aria-pressed", "true");
     else button.removeAttribute("aria-pressed");
   }
-  for (const radio of form.querySelectorAll("[name=severity]")) radio.checked = radio.value === answer.severity;
+  for (const radio of severities) radio.checked = radio.value === answer.severity;
   form.elements.note.value = answer.note;
   if (answer.note) form.elements.note.closest("details").open = true;
 }
@@ -62,12 +63,16 @@ function giveAnswer(value) {
   if (pending) return;
   hasBeenShown ||= reveal.open;
   if (!hasBeenShown) {
-    say("", "Read the text first: “Show the text” is above.");
+    say("asks", "Read the text first: “Show the text” is above.");
     reveal.querySelector("summary").focus();
     return;
   }
-  if (!form.reportValidity()) return;
   const severity = form.querySelector("[name=severity]:checked");
+  if (severities.length && !severity) {
+    say("asks", "Choose how severe it is first.");
+    severities[0].focus();
+    return;
+  }
   pending = {
     submission_id: newId(),
     revises: form.elements.revises.value,
@@ -171,10 +176,12 @@ function onKey(event) {
   event.preventDefault();
 }
 
+/* Said in our words, beside the buttons; the browser's own bubble is gone at the next tap. */
+form.noValidate = true;
 reveal.addEventListener("toggle", () => (hasBeenShown ||= reveal.open));
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (event.submitter?.name !== "value") return say("", "Press Acceptable or Unacceptable to answer.");
+  if (event.submitter?.name !== "value") return say("asks", "Press Acceptable or Unacceptable to answer.");
   store(BY_KEY, null);
   giveAnswer(event.submitter.value);
 });
