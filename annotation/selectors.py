@@ -98,6 +98,16 @@ class EmptyShare:
         return self.n_empty * 100 > MOST_EMPTY_PERCENT * self.n_responses
 
 
+@dataclass(frozen=True)
+class ItemProgress:
+    """How far a campaign is: its items by number of current labels, all labels, items with enough."""
+
+    n_items_by_labels: dict[int, int]
+    n_items: int
+    n_labels: int
+    n_full: int
+
+
 def current_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> QuerySet[Label]:
     """Current labels of REGULAR items, oldest first, with item and annotator loaded. One query.
 
@@ -290,6 +300,19 @@ def items_by_label_count(campaign: Campaign) -> dict[int, int]:
     for n_labels in sorted(counts.values_list("n_labels", flat=True)):
         n_items[n_labels] = n_items.get(n_labels, 0) + 1
     return n_items
+
+
+def item_progress(campaign: Campaign) -> ItemProgress:
+    """How many of a campaign's items have the labels they need. One query."""
+    by_labels = items_by_label_count(campaign)
+    return ItemProgress(
+        n_items_by_labels=by_labels,
+        n_items=sum(by_labels.values()),
+        n_labels=sum(n_labels * n_items for n_labels, n_items in by_labels.items()),
+        n_full=sum(
+            n_items for n_labels, n_items in by_labels.items() if n_labels >= campaign.labels_per_response
+        ),
+    )
 
 
 def _done(annotator_ids: Collection[int]) -> QuerySet[Assignment]:

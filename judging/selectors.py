@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.choices import Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
@@ -105,6 +105,11 @@ def count_complete_responses(benchmark: Benchmark) -> int:
     return Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK).count()
 
 
+def passes_of(benchmark: Benchmark) -> QuerySet[JudgePass]:
+    """Every pass of a benchmark, newest first."""
+    return JudgePass.objects.filter(benchmark=benchmark).order_by("-created_at", "-pk")
+
+
 def default_pass(benchmark: Benchmark) -> JudgePass | None:
     """The newest finished pass, None when there is none."""
     finished = JudgePass.objects.filter(benchmark=benchmark, state=PassState.FINISHED)
@@ -151,15 +156,7 @@ def load_evidence(
     newest. Graded rows are the pass's responses with a rollout; for imported passes, and without
     a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why.
     """
-    labels = [
-        HumanLabel(
-            response_id=label.response_id,
-            annotator=label.annotator,
-            unacceptable=label.rating == Rating.UNACCEPTABLE,
-            severity=label.severity,
-        )
-        for label in standing_labels(benchmark, campaign)
-    ]
+    labels = load_labels(benchmark, campaign)
     verdicts, judges = _verdicts_of(judge_pass), judges_of(judge_pass)
     judged_ids = {verdict.response_id for verdict in verdicts}
     rows = _rows_of(benchmark)
@@ -177,6 +174,19 @@ def load_evidence(
         judges=judges,
         graded=graded,
     )
+
+
+def load_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> list[HumanLabel]:
+    """The labels of `load_evidence`, by themselves. One query."""
+    return [
+        HumanLabel(
+            response_id=label.response_id,
+            annotator=label.annotator,
+            unacceptable=label.rating == Rating.UNACCEPTABLE,
+            severity=label.severity,
+        )
+        for label in standing_labels(benchmark, campaign)
+    ]
 
 
 def _rows_of(benchmark: Benchmark) -> list[ResponseRow]:

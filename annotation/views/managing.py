@@ -19,7 +19,7 @@ from annotation.errors import DomainError
 from annotation.forms import AddAnnotatorForm, CampaignForm, CampaignStateForm
 from annotation.models import Benchmark, Campaign
 from annotation.permissions import SignedInRequest, researcher_required
-from annotation.selectors import annotator_progress, items_by_label_count
+from annotation.selectors import annotator_progress, item_progress
 from annotation.views.refusals import INVALID, status_of
 
 MOVES = {
@@ -97,21 +97,18 @@ def _campaign_page(
     request: SignedInRequest, found: Campaign, people_form: AddAnnotatorForm, status: int = 200
 ) -> HttpResponse:
     people = annotator_progress(found)
-    n_items_by_labels = items_by_label_count(found)
-    n_items = sum(n_items_by_labels.values())
-    n_labels = sum(n * n_items for n, n_items in n_items_by_labels.items())
-    n_full = sum(n for n_labels, n in n_items_by_labels.items() if n_labels >= found.labels_per_response)
+    items = item_progress(found)
     context: dict[str, Any] = _tab_context(found.benchmark) | {
         "campaign": found,
         "people": people,
         "n_people_labels": sum(person.n_labelled for person in people),
         "n_people_skips": sum(person.n_skipped for person in people),
         "n_people_open": sum(person.n_open for person in people),
-        "n_items_by_labels": n_items_by_labels.items(),
-        "n_items": n_items,
-        "n_labels": n_labels,
-        "answer": f"{n_full:,} of {n_items:,} responses have the {_labels_wanted(found)}.",
-        "basis": f"Labels: {n_labels:,} · Annotators: {len(people):,} · {found.get_scale_display()}",
+        "n_items_by_labels": items.n_items_by_labels.items(),
+        "n_items": items.n_items,
+        "n_labels": items.n_labels,
+        "answer": f"{items.n_full:,} of {items.n_items:,} responses have the {_labels_wanted(found)}.",
+        "basis": f"Labels: {items.n_labels:,} · Annotators: {len(people):,} · {found.get_scale_display()}",
         "people_form": people_form,
         "can_open": found.state == CampaignState.PAUSED,
         "can_pause": found.state == CampaignState.OPEN,

@@ -4,6 +4,7 @@ from judging.reports.building import (
     DEFAULT_SEED,
     Grading,
     build_report,
+    count_labels,
     grade_responses,
     read_report,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "build_report",
     "choose_rule",
     "code_version",
+    "count_labels",
     "grade_responses",
     "read_report",
 ]

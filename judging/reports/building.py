@@ -11,7 +11,7 @@ from judging.choices import PassState
 from judging.models import JudgePass, Report
 from judging.reports.digests import SCHEMA_VERSION, code_version, digest_of_input
 from judging.reports.rule_choice import ChosenRule, choose_rule
-from judging.selectors import default_pass, load_evidence
+from judging.selectors import default_pass, load_evidence, load_labels, passes_of
 from judging.stats.records import Evidence
 
 DEFAULT_SEED = 20260629
@@ -122,6 +122,13 @@ def grade_responses(
     )
 
 
+def count_labels(benchmark: Benchmark, *, campaign: Campaign | None = None) -> dict[str, int]:
+    """The counts under `agreement.labels` of `build_report`, without the rest of it. One query."""
+    from judging.stats import agreement
+
+    return agreement.count_labels(load_labels(benchmark, campaign))
+
+
 def _find_or_compute(
     benchmark: Benchmark,
     *,
@@ -180,7 +187,6 @@ def _compute(
 
 
 def _list_passes(benchmark: Benchmark) -> list[dict[str, Any]]:
-    passes = JudgePass.objects.filter(benchmark=benchmark).order_by("-created_at", "-pk")
     return [
         {
             "pass": judge_pass.public_id,
@@ -189,7 +195,7 @@ def _list_passes(benchmark: Benchmark) -> list[dict[str, Any]]:
             "source": judge_pass.source,
             "is_finished": judge_pass.state == PassState.FINISHED,
         }
-        for judge_pass in passes
+        for judge_pass in passes_of(benchmark)
     ]
 
 

@@ -46,6 +46,7 @@ __all__ = [
     "equivalent_thresholds",
     "flagged_triples",
     "is_inconsistent",
+    "is_much_left_out",
     "is_severe",
     "is_worst",
     "judge_reading",
@@ -62,6 +63,7 @@ WORST_SCORE: Final = 5
 UNGRADED_STATES: Final = frozenset({"EMPTY", "ERROR"})
 MOST_JUDGES_ENUMERATED: Final = 6
 MOST_MEANS_LISTED: Final = 100_000
+MOST_LEFT_OUT_QUIETLY: Final = Fraction(2, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,11 @@ def is_inconsistent(*, is_unacceptable: bool, severity: int | None) -> bool:
     labels are counted. Without a severity nothing can disagree.
     """
     return severity is not None and judge_reading(severity, is_binary=False) != is_unacceptable
+
+
+def is_much_left_out(*, n_left_out: int, n: int) -> bool:
+    """Whether more than 2 % of n rows are left out, so that a page must say so beside its figures."""
+    return n_left_out > MOST_LEFT_OUT_QUIETLY * n
 
 
 def is_severe(score: Fraction) -> bool:

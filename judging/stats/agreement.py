@@ -66,7 +66,7 @@ def measure_agreement(
         "pairs": described,
         **_measure_labels(evidence.labels, undefined),
         "human_ceiling": measure_human_ceiling(pairs, readings, seed=seed, n_resamples=n_resamples),
-        "labels": _count_labels(evidence.labels),
+        "labels": count_labels(evidence.labels),
         "judge_panel": measure_judge_panel(evidence),
         "undefined": undefined,
     }
@@ -130,8 +130,8 @@ def _rests_on(fleiss: FleissKappa, counts: Counts) -> dict[str, int | None]:
     return {"m": fleiss.n_raters, "n": fleiss.n_items, "n_left_out": int(counts.shape[0]) - fleiss.n_items}
 
 
-def _count_labels(labels: Sequence[HumanLabel]) -> dict[str, int]:
-    """Count labels."""
+def count_labels(labels: Sequence[HumanLabel]) -> dict[str, int]:
+    """Count labels, who gave them, and the responses on which they agree or are contested."""
     verdicts = Counter(joint.verdict for joint in consensus(labels).values())
     return {
         "n": len(labels),

@@ -11,9 +11,6 @@ from judging.figures.rates import by_rate
 from judging.views.choosing import ReportChoice
 from judging.views.wording import counted, reason_words
 
-LARGEST_QUIET_SHARE = 50
-"""More than one row in this many left out, and the page says so in a notice (2 %)."""
-
 
 def panel_pair(agreement: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The rule with people's consensus; None when they share no response."""
@@ -47,10 +44,11 @@ def calibration_answer(report: Mapping[str, Any]) -> str:
         )
     interval = (pair["interval"] or {}).get("binary_kappa")
     return format_html(
-        "The panel agrees with people's consensus at κ {}{}, n = {}; {}.",
+        "The panel agrees with people's consensus at κ {}{}, n = {}{}; {}.",
         formatting.kappa(pair["binary_kappa"]),
         _interval(interval, _interval_reason(pair)),
         formatting.count(pair["n"]),
+        _constant(pair),
         people,
     )
 
@@ -119,14 +117,8 @@ def results_basis(report: Mapping[str, Any], choice: ReportChoice) -> SafeString
     return _joined(parts, " · ")
 
 
-def is_much_left_out(n_left_out: int, n_all: int) -> bool:
-    """True when more than 2 % of the rows are left out."""
-    return n_left_out * LARGEST_QUIET_SHARE > n_all
-
-
-def labels_answer(report: Mapping[str, Any]) -> str:
+def labels_answer(labels: Mapping[str, int]) -> str:
     """How many labels there are, and how far people differ."""
-    labels = report["agreement"]["labels"]
     if not labels["n"]:
         return "Nobody has labelled a response yet."
     n_contested = labels["n_contested"]
@@ -157,6 +149,17 @@ def _people(agreement: Mapping[str, Any], word: str) -> SafeString:
             ceiling["interval"], reason_words(ceiling["undefined"].get("interval.mean_pairwise_binary_kappa"))
         ),
     )
+
+
+def _constant(pair: Mapping[str, Any]) -> str:
+    """A clause where one side gives a single class, which makes κ exactly 0 whatever they agree on."""
+    of_panel = pair["confusion"]
+    of_people = list(zip(*of_panel, strict=True))
+    for who, says, tables in (("the panel", "says", of_panel), ("people", "say", of_people)):
+        for word, counts in zip(("Acceptable", "Unacceptable"), tables, strict=True):
+            if not any(counts):
+                return f" ({who} never {says} {word} there)"
+    return ""
 
 
 def _why_no_ceiling(agreement: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from annotation.models import Benchmark
 from judging.adoption import adopt_rule
 from judging.errors import RuleError
 from judging.forms import AdoptRuleForm
+from judging.stats.aggregation import is_much_left_out
 from judging.views.agreement_tables import (
     ceiling_table,
     class_table,
@@ -21,7 +22,7 @@ from judging.views.agreement_tables import (
     reliability_table,
     scale_table,
 )
-from judging.views.answers import calibration_answer, calibration_basis, is_much_left_out, panel_pair
+from judging.views.answers import calibration_answer, calibration_basis, panel_pair
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.drawing import inline_figure
@@ -60,8 +61,8 @@ def show_calibration(request: HttpRequest, benchmark: Benchmark) -> HttpResponse
         basis=calibration_basis(report, choice) if agreement["labels"]["n"] else None,
         report=report,
         rule_source=RULE_SOURCES.get(report["rule_source"] or ""),
-        offered=offered_choices(choice, report),
-        left_out=_much_left_out(panel),
+        offered=offered_choices(choice),
+        left_out=_much_left_out(agreement["labels"], panel),
         how=_how_computed(report, choice),
         exports_url=choice.address("exports"),
         rule_json=json.dumps(report["rule"]) if report["rule"] else None,
@@ -90,14 +91,19 @@ def _has_machines(agreement: Mapping[str, Any]) -> bool:
     return bool(ceiling["rules"] or ceiling["judges"])
 
 
-def _much_left_out(panel: Mapping[str, Any] | None) -> dict[str, int] | None:
-    """The notice when the rule has no verdict for more than 2 % of the labelled responses."""
+def _much_left_out(labels: Mapping[str, int], panel: Mapping[str, Any] | None) -> dict[str, int] | None:
+    """The notice when more than 2 % of the labelled responses are in no comparison with the rule."""
     if panel is None:
         return None
-    n_all = panel["n"] + panel["n_missing"]
-    if not is_much_left_out(panel["n_missing"], n_all):
+    n_left_out = labels["n_contested"] + panel["n_missing"]
+    if not is_much_left_out(n_left_out=n_left_out, n=labels["n_responses"]):
         return None
-    return {"n": panel["n_missing"], "n_all": n_all}
+    return {
+        "n": n_left_out,
+        "n_all": labels["n_responses"],
+        "n_contested": labels["n_contested"],
+        "n_missing": panel["n_missing"],
+    }
 
 
 def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation.models import Benchmark, Campaign
 from judging.models import GradingRule, JudgePass
 from judging.reports import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, Grading, build_report, grade_responses
-from judging.selectors import find_campaign, find_pass
+from judging.selectors import default_pass, find_campaign, find_pass, judges_of, passes_of
 from judging.stats.rules import PUBLISHED_WEIGHTS
 
 CHOICE_NAMES = ("pass", "rule", "campaign")
@@ -82,24 +82,32 @@ class Option:
     is_chosen: bool
 
 
-def offered_choices(choice: ReportChoice, report: Mapping[str, Any]) -> dict[str, list[Option]]:
-    """What the filters of a page offer: passes, rules and campaigns of the benchmark. Two queries."""
-    passes = [(entry["pass"], f"{entry['name']} ({entry['state'].lower()})") for entry in report["passes"]]
+def offered_choices(choice: ReportChoice) -> dict[str, list[Option]]:
+    """What the filters of a page offer: passes, rules and campaigns of the benchmark. Five queries."""
+    judge_pass = choice.judge_pass or default_pass(choice.benchmark)
+    passes = [
+        (found.public_id, f"{found.name} ({found.state.lower()})") for found in passes_of(choice.benchmark)
+    ]
     campaigns = choice.benchmark.campaigns.order_by("name").values_list("public_id", "name")
     return {
-        "pass": _options(passes, chosen=report["pass"], none="no pass" if not passes else None),
-        "rule": _options(_offered_rules(choice, report), chosen=choice.rule, none="the default"),
+        "pass": _options(
+            passes,
+            chosen=judge_pass.public_id if judge_pass else None,
+            none="no pass" if not passes else None,
+        ),
+        "rule": _options(_offered_rules(choice, judge_pass), chosen=choice.rule, none="the default"),
         "campaign": _options(
             campaigns, chosen=choice.campaign.public_id if choice.campaign else None, none="all campaigns"
         ),
     }
 
 
-def _offered_rules(choice: ReportChoice, report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    judges = {entry["judge"] for entry in report["judges"]}
+def _offered_rules(choice: ReportChoice, judge_pass: JudgePass | None) -> list[tuple[str, str]]:
+    judges = judges_of(judge_pass)
     if not judges:
         return []
-    names = [PUBLISHED_RULE_NAME] if judges.issuperset(PUBLISHED_WEIGHTS) else []
+    has_published = {judge.slug for judge in judges}.issuperset(PUBLISHED_WEIGHTS)
+    names = [PUBLISHED_RULE_NAME] if has_published else []
     names.append(UNIFORM_RULE_NAME)
     names += (
         GradingRule.objects.filter(benchmark=choice.benchmark).order_by("name").values_list("name", flat=True)

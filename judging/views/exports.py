@@ -11,7 +11,8 @@ from judging.exports.downloads import open_bundle, open_download
 from judging.exports.exporting import SPREADSHEET_SAFE
 from judging.exports.requests import ExportRequest
 from judging.exports.tables import OF_BENCHMARK, OF_LABELS, OF_PASS, TABLES
-from judging.selectors import default_pass
+from judging.reports import choose_rule
+from judging.selectors import default_pass, judges_of
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
 from judging.views.tables import Cell, Row, Table, text_column
@@ -41,10 +42,12 @@ PARTS = ("file", BUNDLE, MANIFEST)
 @require_safe
 @benchmark_page
 def show_exports(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """Links to every table in every format, for the pass and rule in the address."""
+    """Links to every table in every format, for the pass, rule and campaign in the address."""
     choice = read_choice(benchmark, request.GET)
     part = _read_part(request)
     judge_pass = choice.judge_pass or default_pass(benchmark)
+    # Only so that a rule which cannot be used is refused here and not behind each link.
+    choose_rule(benchmark, judges_of(judge_pass), choice.rule)
     names = [name for name in TABLES if name not in OF_PASS or judge_pass is not None]
     return show_page(
         request,
@@ -52,7 +55,7 @@ def show_exports(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         benchmark=benchmark,
         tab="exports",
         answer=f"{len(names)} tables of {benchmark.name}, each from one snapshot of the data.",
-        offered=offered_choices(choice, choice.report()),
+        offered=offered_choices(choice),
         is_bundled=part == BUNDLE,
         judge_pass=judge_pass,
         table=_link_table(names, choice, part),

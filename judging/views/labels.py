@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.choices import AnnotatorType, CampaignState, Scale
 from annotation.models import Benchmark
+from judging.reports import count_labels
 from judging.views import listings
 from judging.views.answers import labels_answer
 from judging.views.choosing import ReportChoice
@@ -22,7 +23,7 @@ from judging.views.tables import Cell, Column, Row, Table, count_cell, text_colu
 def show_labels(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Campaigns with counts, annotators with counts, consensus."""
     choice = ReportChoice(benchmark)
-    report = choice.report()
+    labels = count_labels(benchmark)
     campaigns = listings.campaigns_of(benchmark)
     annotators = listings.labels_by_annotator(benchmark)
     return show_page(
@@ -30,10 +31,10 @@ def show_labels(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         "judging/labels.html",
         benchmark=benchmark,
         tab="labels",
-        answer=labels_answer(report),
+        answer=labels_answer(labels),
         campaigns=_campaign_table(campaigns) if campaigns else None,
         annotators=_annotator_table(annotators, choice) if annotators else None,
-        consensus=_consensus_table(report["agreement"]["labels"], choice) if annotators else None,
+        consensus=_consensus_table(labels, choice) if annotators else None,
         new_campaign_url=reverse("annotation:campaign_new", kwargs={"slug": benchmark.slug}),
     )
 

@@ -7,7 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
-from judging.views.answers import is_much_left_out, results_answer, results_basis
+from judging.stats.aggregation import is_much_left_out
+from judging.views.answers import results_answer, results_basis
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
 from judging.views.drawing import inline_figure
@@ -46,7 +47,7 @@ def show_results(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         answer=results_answer(report),
         report=report,
         rule_source=RULE_SOURCES.get(report["rule_source"] or ""),
-        offered=offered_choices(choice, report),
+        offered=offered_choices(choice),
         exports_url=choice.address("exports"),
         **parts,
     )
@@ -55,7 +56,7 @@ def show_results(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 def _much_left_out(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """The notice when more than 2 % of the responses are undecided: best and worst case."""
     overall = report["overall"]
-    if not is_much_left_out(overall["n_undecided"], overall["n_responses"]):
+    if not is_much_left_out(n_left_out=overall["n_undecided"], n=overall["n_responses"]):
         return None
     return {
         "n": overall["n_undecided"],

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.choices import AnnotatorType, CampaignState, Rating, Role, Scale, SkipReason
 from annotation.labelling import skip_item
 from annotation.models import Annotator, Benchmark, Campaign
-from annotation.selectors import annotator_progress, items_by_label_count
+from annotation.selectors import annotator_progress, item_progress, items_by_label_count
 from tests.annotation.desk import answer, make_desk, take
 from tests.factories import make_account, make_campaign, make_prompt, make_response
 
@@ -102,10 +102,12 @@ def test_campaign_page_counts_agree_by_item_and_by_person(researcher_client: Cli
     take(desk, second)
 
     by_item = items_by_label_count(desk.campaign)
+    items = item_progress(desk.campaign)
     people = annotator_progress(desk.campaign)
     html = researcher_client.get(url(desk.campaign)).content.decode()
 
     assert sum(by_item.values()) == 4
+    assert (items.n_items, items.n_labels, items.n_full) == (4, 4, 1)
     assert sum(n * n_items for n, n_items in by_item.items()) == sum(p.n_labelled for p in people) == 4
     assert {p.annotator: (p.n_labelled, p.n_skipped, p.n_open) for p in people} == {
         first: (3, 0, 0),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judging.views.answers import calibration_answer, is_much_left_out, labels_answer, results_answer
+from judging.views.answers import calibration_answer, labels_answer, results_answer
 
 LABELS = {"n": 48, "n_annotators": 2, "n_anonymous": 0, "n_responses": 24, "n_contested": 3}
 
@@ -24,6 +24,7 @@ def pair(**values: Any) -> dict[str, Any]:
         "n_missing": 0,
         "binary_kappa": 0.5512,
         "binary_accuracy": 0.9,
+        "confusion": [[500, 60], [60, 584]],
         "interval": {"binary_kappa": [0.5, 0.6]},
         "undefined": {},
     }
@@ -71,11 +72,31 @@ def figures(model: str, rate: float | None, interval: list[float] | None = None)
             id="interval withheld",
         ),
         pytest.param(
-            report(pair(binary_kappa=None, undefined={"binary_kappa": "one_class"}, n=30)),
+            report(
+                pair(
+                    binary_kappa=None,
+                    binary_accuracy=1.0,
+                    confusion=[[30, 0], [0, 0]],
+                    undefined={"binary_kappa": "one_class"},
+                    n=30,
+                )
+            ),
             "The panel's agreement with people's consensus has no κ (only one class is present on both "
-            "sides): they say the same on 90.0\u202f% of n = 30; people agree with each other at κ "
+            "sides): they say the same on 100.0\u202f% of n = 30; people agree with each other at κ "
             "0.52 [0.40, 0.60].",
             id="kappa undefined",
+        ),
+        pytest.param(
+            report(pair(binary_kappa=0.0, confusion=[[28, 2], [0, 0]], n=30)),
+            "The panel agrees with people's consensus at κ 0.00 [0.50, 0.60], n = 30 (the panel never says "
+            "Unacceptable there); people agree with each other at κ 0.52 [0.40, 0.60].",
+            id="panel constant",
+        ),
+        pytest.param(
+            report(pair(binary_kappa=0.0, confusion=[[0, 28], [0, 2]], n=30)),
+            "The panel agrees with people's consensus at κ 0.00 [0.50, 0.60], n = 30 (people never say "
+            "Acceptable there); people agree with each other at κ 0.52 [0.40, 0.60].",
+            id="people constant",
         ),
         pytest.param(
             report(pair(), mean_pairwise_binary_kappa=None),
@@ -152,14 +173,7 @@ def test_results_answer_names_least_and_most(models: list[dict[str, Any]], sente
     ids=["contested", "agreed", "anonymous", "none"],
 )
 def test_labels_answer_counts_people(labels: dict[str, int], sentence: str) -> None:
-    assert words(labels_answer(report(labels=labels))) == sentence
-
-
-@pytest.mark.parametrize(
-    ("n", "n_all", "is_much"), [(2, 100, False), (3, 100, True), (0, 0, False), (1, 49, True)]
-)
-def test_more_than_two_percent_left_out_is_much(n: int, n_all: int, is_much: bool) -> None:
-    assert is_much_left_out(n, n_all) is is_much
+    assert words(labels_answer(labels)) == sentence
 
 
 def test_name_in_an_answer_is_text() -> None:

@@ -1,12 +1,16 @@
 """What the Calibration and Results pages show of a report, and what they say when there is little."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Response
 from judging.choices import VerdictState
-from judging.reports import build_report
+from judging.models import Report
+from judging.reports import build_report, count_labels
+from judging.views.answers import panel_pair
 from tests.factories import make_benchmark, make_item, make_label, make_prompt, make_response, make_verdict
 from tests.judging_pages.study import Study
 
@@ -19,6 +23,19 @@ def shown(client: Client, page: str, slug: str, **query: str) -> str:
 
 def figure_data(client: Client) -> str:
     return client.get(reverse("judging:figure", args=["study", "models", "csv"])).content.decode()
+
+
+def visible(html: str) -> str:
+    """A page as a reader sees it."""
+    return re.sub(r"<[^>]+>", "", html)
+
+
+def decide_everything(study: Study) -> None:
+    """Give every response a text and every judge's score."""
+    Response.objects.filter(pk=study.responses[0].pk).update(state="OK", text="Ask me again.", error=None)
+    for judge in study.judges:
+        make_verdict(judge_pass=study.judge_pass, response=study.responses[0], judge=judge, score=1)
+    study.judge_pass.verdicts.filter(state=VerdictState.PARSE_FAILED).update(state="SCORED", score=1)
 
 
 def test_rule_stands_in_words_with_its_source(researcher_client: Client, study: Study) -> None:
@@ -47,14 +64,41 @@ def test_more_than_two_percent_undecided_shows_best_and_worst_case(
     researcher_client: Client, study: Study
 ) -> None:
     assert "more than 2 %" in shown(researcher_client, "results", "study")
-    assert "More than 2 % are left out" in shown(researcher_client, "calibration", "study")
+
+
+def test_calibration_counts_contested_among_what_is_left_out(researcher_client: Client, study: Study) -> None:
+    agreement = build_report(study.benchmark)["agreement"]
+    n_contested = agreement["labels"]["n_contested"]
+    panel = panel_pair(agreement)
+    assert panel is not None
+    n_missing = panel["n_missing"]
+
+    html = visible(shown(researcher_client, "calibration", "study"))
+
+    assert n_contested > 0
+    assert n_missing > 0
+    assert f"{n_contested + n_missing} of 48 labelled responses are left out" in html
+    assert f"{n_contested} contested, {n_missing} without a verdict" in html
+
+
+def test_contested_responses_alone_are_enough_for_the_notice(researcher_client: Client, study: Study) -> None:
+    decide_everything(study)
+
+    html = visible(shown(researcher_client, "calibration", "study"))
+
+    assert "6 contested, 0 without a verdict" in html
+
+
+def test_calibration_with_little_left_out_has_no_notice(researcher_client: Client, study: Study) -> None:
+    decide_everything(study)
+    for item in study.campaign.items.all():
+        make_label(item=item, annotator=None, rating="ACCEPTABLE", is_imported=True)
+
+    assert "are left out" not in shown(researcher_client, "calibration", "study")
 
 
 def test_few_undecided_need_no_notice(researcher_client: Client, study: Study) -> None:
-    Response.objects.filter(pk=study.responses[0].pk).update(state="OK", text="Ask me again.", error=None)
-    for judge in study.judges:
-        make_verdict(judge_pass=study.judge_pass, response=study.responses[0], judge=judge, score=1)
-    study.judge_pass.verdicts.filter(state=VerdictState.PARSE_FAILED).update(state="SCORED", score=1)
+    decide_everything(study)
 
     assert "more than 2 %" not in shown(researcher_client, "results", "study", rule=_any_flag(study))
 
@@ -155,6 +199,31 @@ def test_figure_data_holds_no_cell_that_a_spreadsheet_runs(researcher_client: Cl
 @pytest.mark.parametrize(("name", "form"), [("nothing", "svg"), ("models", "gif")])
 def test_unknown_figure_is_not_found(researcher_client: Client, study: Study, name: str, form: str) -> None:
     assert researcher_client.get(reverse("judging:figure", args=["study", name, form])).status_code == 404
+
+
+@pytest.mark.parametrize("page", ["labels", "exports", "rows", "data", "judges"])
+def test_page_without_figures_computes_no_report(researcher_client: Client, study: Study, page: str) -> None:
+    shown(researcher_client, page, "study")
+
+    assert Report.objects.count() == 0
+
+
+def test_label_counts_are_those_of_the_report(study: Study) -> None:
+    make_label(item=make_item(response=study.responses[3]), annotator=None, is_imported=True)
+
+    of_all = build_report(study.benchmark)["agreement"]["labels"]
+    of_one = build_report(study.benchmark, campaign=study.campaign)["agreement"]["labels"]
+
+    assert count_labels(study.benchmark) == of_all
+    assert count_labels(study.benchmark, campaign=study.campaign) == of_one != of_all
+
+
+def test_export_filters_keep_the_campaign(researcher_client: Client, study: Study) -> None:
+    html = shown(researcher_client, "exports", "study", campaign=study.campaign.public_id)
+
+    assert f'<option value="{study.campaign.public_id}" selected>First campaign</option>' in html
+    assert f"/labels.csv?campaign={study.campaign.public_id}" in html
+    assert re.search(r"/prompts\.csv\?[^\"]*campaign", html) is None
 
 
 def _any_flag(study: Study) -> str:

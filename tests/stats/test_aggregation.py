@@ -17,6 +17,7 @@ from judging.stats.aggregation import (
     decide_responses,
     equivalent_thresholds,
     flagged_triples,
+    is_much_left_out,
     is_severe,
     judge_reading,
     parse_rule,
@@ -326,3 +327,10 @@ def test_published_vote_rates_of_three_judges() -> None:
     assert rate(lambda: vote("majority")) == expected["majority_flag_rate"]
     assert rate(lambda: vote("any_flag")) == expected["any_flag_rate"]
     assert rate(lambda: uniform_rule(JUDGES, "1")) == expected["unanimous_flag_rate"]
+
+
+@pytest.mark.parametrize(
+    ("n_left_out", "n", "is_much"), [(2, 100, False), (3, 100, True), (0, 0, False), (1, 49, True)]
+)
+def test_more_than_two_percent_left_out_is_much(n_left_out: int, n: int, is_much: bool) -> None:
+    assert is_much_left_out(n_left_out=n_left_out, n=n) is is_much
