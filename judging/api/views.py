@@ -75,7 +75,7 @@ class RuleViewSet(ListedResource):
 
 
 class ReportViewSet(ReadOnlyResource):
-    """Reports computed so far; a single one with its content."""
+    """The newest reports that were computed, a bounded number; a single one with its content."""
 
     queryset = Report.objects.select_related("benchmark").order_by("pk")
     serializer_class = StoredReportSerializer

@@ -15,6 +15,7 @@ from judging.reports.rule_choice import (
     UNIFORM_RULE_NAME,
     ChosenRule,
     choose_rule,
+    fitting_rules,
 )
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "choose_rule",
     "code_version",
     "count_labels",
+    "fitting_rules",
     "grade_responses",
     "read_report",
 ]

@@ -12,7 +12,6 @@ from judging.models import GradingRule
 from judging.selectors import adopted_rule
 from judging.stats.records import JudgeInfo
 from judging.stats.rules import (
-    PUBLISHED_WEIGHTS,
     Rule,
     check_rule_against,
     parse_rule,
@@ -66,24 +65,40 @@ def choose_rule(
     return replace(chosen, rule=check_rule_against(chosen.rule, judges))
 
 
+def fitting_rules(benchmark: Benchmark, judges: Sequence[JudgeInfo]) -> list[str]:
+    """Names that `choose_rule` takes for these judges: built-in rules, then kept ones. One query."""
+    if not judges:
+        return []
+    built_in = [PUBLISHED_RULE_NAME] if _fits(published_rule(), judges) else []
+    kept = GradingRule.objects.filter(benchmark=benchmark).order_by("name")
+    fitting = (stored.name for stored in kept if _fits(parse_rule(stored.definition), judges))
+    return [*built_in, UNIFORM_RULE_NAME, *fitting]
+
+
 def _default_rule(benchmark: Benchmark, judges: Sequence[JudgeInfo]) -> ChosenRule:
     adoption = adopted_rule(benchmark)
     if adoption is None:
         return _built_in_rule(judges)
-    try:
-        fitting = check_rule_against(parse_rule(adoption.rule.definition), judges)
-    except RuleError:
+    adopted = parse_rule(adoption.rule.definition)
+    if not _fits(adopted, judges):
         # It was adopted for another pass, with other judges or another scale.
         return replace(_built_in_rule(judges), unfit_adopted=adoption.rule.name)
-    return ChosenRule(rule=fitting, name=adoption.rule.name, source="adopted")
+    return ChosenRule(check_rule_against(adopted, judges), name=adoption.rule.name, source="adopted")
 
 
 def _built_in_rule(judges: Sequence[JudgeInfo]) -> ChosenRule:
-    slugs = {judge.slug for judge in judges}
-    if slugs.issuperset(PUBLISHED_WEIGHTS) and not any(judge.is_binary for judge in judges):
-        rule = check_rule_against(published_rule(), judges)
-        return ChosenRule(rule=rule, name=PUBLISHED_RULE_NAME, source="published")
+    published = published_rule()
+    if _fits(published, judges):
+        return ChosenRule(published, name=PUBLISHED_RULE_NAME, source="published")
     return _uniform_rule(judges, source="uniform")
+
+
+def _fits(rule: Rule, judges: Sequence[JudgeInfo]) -> bool:
+    try:
+        check_rule_against(rule, judges)
+    except RuleError:
+        return False
+    return True
 
 
 def _uniform_rule(judges: Sequence[JudgeInfo], *, source: str) -> ChosenRule:

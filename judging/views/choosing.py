@@ -9,10 +9,9 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.models import Benchmark, Campaign
-from judging.models import GradingRule, JudgePass
-from judging.reports import PUBLISHED_RULE_NAME, UNIFORM_RULE_NAME, Grading, build_report, grade_responses
+from judging.models import JudgePass
+from judging.reports import Grading, build_report, fitting_rules, grade_responses
 from judging.selectors import default_pass, find_campaign, find_pass, judges_of, passes_of
-from judging.stats.rules import PUBLISHED_WEIGHTS
 
 CHOICE_NAMES = ("pass", "rule", "campaign")
 
@@ -103,17 +102,9 @@ def offered_choices(choice: ReportChoice) -> dict[str, list[Option]]:
 
 
 def _offered_rules(choice: ReportChoice, judge_pass: JudgePass | None) -> list[tuple[str, str]]:
-    judges = judges_of(judge_pass)
-    if not judges:
-        return []
-    has_published = {judge.slug for judge in judges}.issuperset(PUBLISHED_WEIGHTS)
-    names = [PUBLISHED_RULE_NAME] if has_published else []
-    names.append(UNIFORM_RULE_NAME)
-    names += (
-        GradingRule.objects.filter(benchmark=choice.benchmark).order_by("name").values_list("name", flat=True)
-    )
+    names = fitting_rules(choice.benchmark, judges_of(judge_pass))
     rules = [(name, name) for name in names]
-    if choice.rule and choice.rule not in names:
+    if names and choice.rule and choice.rule not in names:
         rules.append((choice.rule, "as given in the address"))
     return rules
 

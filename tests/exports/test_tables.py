@@ -360,6 +360,15 @@ def test_table_of_an_empty_benchmark_has_no_rows(tmp_path: Path, table: str) -> 
     assert Response.objects.count() == 0
 
 
+@pytest.mark.parametrize("format", ["csv", "jsonl", "xlsx", "parquet"])
+@pytest.mark.django_db
+def test_manifest_of_a_table_without_rows_has_the_notice(tmp_path: Path, format: str) -> None:
+    outcome = export(make_benchmark(canary=CANARY), "prompts", format, tmp_path)
+
+    assert outcome.manifest["notice"] == f"Canary: {CANARY}"
+    assert outcome.manifest["n_rows"] == 0
+
+
 @pytest.mark.parametrize(
     ("score", "text"),
     [

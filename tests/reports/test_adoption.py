@@ -101,6 +101,19 @@ def test_page_says_that_the_adopted_rule_does_not_fit(
     assert "The adopted rule on-five-steps does not fit the judges of this pass" in html
 
 
+def test_page_offers_only_rules_that_fit(researcher_client: Client, study: Study) -> None:
+    adopt_rule(study.benchmark, rule=any_flag(study), name="on-five-steps")
+    make_newer_binary_pass(study)
+    address = reverse("judging:exports", args=["study"])
+
+    of_newest = researcher_client.get(address).content.decode()
+    of_scores = researcher_client.get(address, {"pass": study.judge_pass.public_id}).content.decode()
+
+    assert '<option value="on-five-steps"' not in of_newest
+    assert '<option value="uniform"' in of_newest
+    assert '<option value="on-five-steps"' in of_scores
+
+
 @pytest.mark.parametrize("page", ["rows", "labels", "exports", "data", "judges"])
 def test_page_opens_though_the_adopted_rule_does_not_fit(
     researcher_client: Client, study: Study, page: str
