@@ -218,7 +218,6 @@ class EndpointGate(models.Model):
     # Token bucket for requests a minute: how much was left, and when that was true.
     request_allowance = models.FloatField(default=0)
     allowance_at = models.DateTimeField(null=True)
-    last_success_at = models.DateTimeField(null=True)
 
 
 class GradingRule(models.Model):

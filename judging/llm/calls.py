@@ -76,7 +76,9 @@ class CallOutcome:
 
     `text` is the answer as given (None when the provider sent null). `detail` says in a few words
     what went wrong; it holds no key and nothing of prompt or answer. `rejected_parameter` is set when
-    a 400 named an optional parameter of this request. `is_simulated` marks the loopback provider's answers.
+    a 400 named an optional parameter of this request. `is_filtered`: the item was refused for its content.
+    `is_forbidden`: a 403 without a word about the key, so the key or the item may be meant. `is_simulated`
+    marks the loopback provider's answers.
     """
 
     kind: CallKind
@@ -90,6 +92,8 @@ class CallOutcome:
     retry_after_s: float | None = None
     rejected_parameter: str | None = None
     model: str | None = None
+    is_filtered: bool = False
+    is_forbidden: bool = False
     is_simulated: bool = False
     detail: str = ""
 

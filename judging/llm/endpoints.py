@@ -41,6 +41,19 @@ _MODEL_KEYS = frozenset(["slug", "model_id", "short_name", "family", "roles", "p
 
 
 @dataclass(frozen=True, kw_only=True)
+class TokenPrices:
+    """What a million tokens cost, those sent and those answered."""
+
+    per_million_in: Decimal
+    per_million_out: Decimal
+
+    def cost_micros(self, *, tokens_in: int, tokens_out: int) -> int:
+        """Cost of a call in millionths of the prices' unit, rounded up."""
+        exact = tokens_in * self.per_million_in + tokens_out * self.per_million_out
+        return int(exact.to_integral_value(rounding=ROUND_CEILING))
+
+
+@dataclass(frozen=True, kw_only=True)
 class EndpointModel:
     """One model at an endpoint. Prices are per million tokens; None is unknown, never free."""
 
@@ -53,15 +66,11 @@ class EndpointModel:
     price_out: Decimal | None
 
     @property
-    def has_price(self) -> bool:
-        return self.price_in is not None and self.price_out is not None
-
-    def cost_micro(self, *, tokens_in: int, tokens_out: int) -> int | None:
-        """Cost of a call in millionths of the price's unit, rounded up; None when a price is unknown."""
+    def prices(self) -> TokenPrices | None:
+        """Both prices, or None when one is unknown."""
         if self.price_in is None or self.price_out is None:
             return None
-        exact = tokens_in * self.price_in + tokens_out * self.price_out
-        return int(exact.to_integral_value(rounding=ROUND_CEILING))
+        return TokenPrices(per_million_in=self.price_in, per_million_out=self.price_out)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -145,9 +145,9 @@ def run(settings: FakeProviderSettings, *, port: int, on_ready: Callable[[str], 
 
 
 @contextmanager
-def running(settings: FakeProviderSettings) -> Iterator[str]:
-    """Serve from a thread on a free port for the length of a `with` block; gives the base URL."""
-    with _listen(0) as listener:
+def running(settings: FakeProviderSettings, *, port: int = 0) -> Iterator[str]:
+    """Serve from a thread for the length of a `with` block, by default on a free port; gives the base URL."""
+    with _listen(port) as listener:
         server = _make_server(settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
@@ -200,6 +200,10 @@ async def _answer_judging(
             )
         case "server_error":
             return _error(500, "server_error", "The server had an error.")
+        case "forbidden":
+            return _error(403, "request_forbidden", "This request is not allowed.")
+        case "blocked":
+            return _error(403, "content_policy_violation", "This text is not accepted.")
         case "redirect":
             return RedirectResponse(settings.redirect_to, status_code=307)
         case "html":

@@ -13,6 +13,12 @@ RETRY_AFTER_MOST_S = 86_400.0
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z_.]{0,49}")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?")
+# What providers call a dead key or an empty account, and a blocked text, in their codes and messages.
+_KEY_WORDS = re.compile(r"api[ _-]?key|authenticat|unauthori[sz]ed|account|billing|credit|quota")
+_CONTENT_WORDS = re.compile(
+    r"content[ _-]?(?:management[ _-])?(?:policy|filter)|usage (?:guidelines|polic)|policy_violation"
+    r"|safety|moderation|prohibited_content|responsible_?ai"
+)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -99,11 +105,16 @@ def read_failure(
     error = _error_object(body)
     names = (_identifier(error.get(key)) for key in ("code", "type", "status"))
     code = next((name for name in names if name is not None), None)
+    is_key_refused = _is_key_refused(error)
+    is_filtered = status in (400, 403) and not is_key_refused and _says(_CONTENT_WORDS, error)
+    kind: CallKind = "auth" if is_key_refused else "bad_request" if is_filtered else _kind_of(status)
     return CallOutcome(
-        kind="auth" if _is_key_refused(error) else _kind_of(status),
+        kind=kind,
         http_status=status,
         retry_after_s=parse_retry_after(headers.get("retry-after"), now=now),
         rejected_parameter=_rejected_parameter(error, request) if status == 400 else None,
+        is_filtered=is_filtered,
+        is_forbidden=status == 403 and kind == "auth" and not _says(_KEY_WORDS, error),
         detail=f"HTTP {status} {code}" if code else f"HTTP {status}",
     )
 
@@ -144,6 +155,12 @@ def _is_key_refused(error: Mapping[str, Any]) -> bool:
     """A dead key or an empty account that comes under another status: Google's 400, OpenAI's 429."""
     message = str(error.get("message"))[:500].casefold()
     return error.get("code") == "insufficient_quota" or "api key not valid" in message
+
+
+def _says(words: re.Pattern[str], error: Mapping[str, Any]) -> bool:
+    """Whether a failure's codes or its message hold one of the words."""
+    texts = (error.get(key) for key in ("code", "type", "status", "message"))
+    return any(isinstance(text, str) and words.search(text[:500].casefold()) for text in texts)
 
 
 def _rejected_parameter(error: Mapping[str, Any], request: CallRequest) -> str | None:

@@ -12,24 +12,27 @@ from typing import Any, Literal
 from judging.llm.calls import CallOutcome
 from judging.llm.parsing import FailureCode, ParsedReply, State
 
-RetryReason = Literal["rate_limited", "fault", "bad_reply", "repair", "truncated", "parameter"]
+RetryReason = Literal["rate_limited", "fault", "bad_reply", "repair", "truncated", "parameter", "refused"]
 
 _FAULTS = frozenset({"timeout", "network", "server"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """How often and how soon a row is called again. Every call that is not a 429 is a paid attempt."""
+    """How often and how soon a row is called again. Every call that is not a 429 is a paid attempt.
+
+    `max_refusals`: so often may one row meet a refused key before it counts as the row's own fault.
+    """
 
     max_attempts: int = 5
     max_rate_limited: int = 20
     max_bad_reply_retries: int = 1
     max_repairs: int = 1
     max_truncation_retries: int = 1
+    max_refusals: int = 2
     truncation_token_factor: int = 2
     backoff_base_s: float = 1.0
     backoff_cap_s: float = 60.0
-    retry_after_cap_s: float = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +48,7 @@ class History:
     n_bad_replies: int = 0
     n_repairs: int = 0
     n_truncated: int = 0
+    n_refused: int = 0
     resent_without: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -69,7 +73,7 @@ class History:
 
 @dataclass(frozen=True, kw_only=True)
 class Final:
-    """The row is done in this state. `pauses_pass`: the key is refused, so no new claim may follow."""
+    """The row is done in this state. `pauses_pass`: the key was refused, so no new claim may follow."""
 
     state: State
     code: FailureCode | None
@@ -79,17 +83,12 @@ class Final:
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
-    """The row goes back to waiting and is due in `delay_s` seconds.
-
-    `is_deferred`: the provider asked for more time than a slot is held for. `endpoint_delay_s` is how
-    long no call at all should go to the endpoint (after a 429; else 0).
-    """
+    """The row goes back to waiting and is due in `delay_s` seconds; with `pauses_pass`, once resumed."""
 
     delay_s: float
     reason: RetryReason
     history: History
-    is_deferred: bool = False
-    endpoint_delay_s: float = 0.0
+    pauses_pass: bool = False
 
 
 def next_step(
@@ -99,12 +98,15 @@ def next_step(
     history: History,
     policy: RetryPolicy,
     rng: random.Random,
+    has_answered: bool = False,
 ) -> Final | Retry:
     """Decide what follows one call.
 
     429, 408, 409, 5xx, lost connections and deadlines are tried again until 5 attempts (20 answers of
     429) are used up; a bad reply, an unreadable score and a cut answer once each; a 400 that names a
-    parameter once for each parameter. 400, 401, 403, 404, 422, refusals and filtered answers never.
+    parameter once for each parameter. 400, 404, 422, refusals and filtered answers never. A refused key
+    (401, 402, 403) pauses the pass, and the row waits for the resume; a 403 that may mean the item settles
+    it, as does a second refusal: a resume needs an answered preflight, so the key was good in between.
 
     Args:
         outcome: the call just made.
@@ -112,6 +114,7 @@ def next_step(
         history: before this call.
         policy: the numbers.
         rng: for the jitter.
+        has_answered: whether the endpoint answers in this pass, so that a 403 may be the item's own.
 
     Returns:
         The step, with the history that includes this call.
@@ -120,12 +123,13 @@ def next_step(
         counted = replace(history, n_rate_limited=history.n_rate_limited + 1)
         if counted.n_rate_limited >= policy.max_rate_limited:
             return Final(state="CALL_FAILED", code="rate_limited", history=counted)
-        retry = _wait(
+        return _wait(
             outcome, counted, "rate_limited", n_before=history.n_rate_limited, policy=policy, rng=rng
         )
-        return replace(retry, endpoint_delay_s=retry.delay_s)
+    if outcome.kind == "auth":
+        return _refused(outcome, parsed, history=history, policy=policy, has_answered=has_answered)
     counted = replace(history, n_attempts=history.n_attempts + 1)
-    final = Final(state=parsed.state, code=parsed.code, history=counted, pauses_pass=outcome.kind == "auth")
+    final = Final(state=parsed.state, code=parsed.code, history=counted)
     if counted.n_attempts >= policy.max_attempts:
         return final
     if outcome.kind in _FAULTS:
@@ -153,6 +157,18 @@ def backoff_s(n_before: int, *, policy: RetryPolicy, rng: random.Random) -> floa
     return rng.uniform(0.0, min(policy.backoff_cap_s, ceiling))
 
 
+def _refused(
+    outcome: CallOutcome, parsed: ParsedReply, *, history: History, policy: RetryPolicy, has_answered: bool
+) -> Final | Retry:
+    """A refused key returns the row and pauses the pass, unless the row itself seems to be at fault."""
+    is_item_refused = outcome.is_forbidden and has_answered
+    counted = replace(history, n_refused=history.n_refused + 1)
+    if is_item_refused or counted.n_refused >= policy.max_refusals:
+        counted = replace(counted, n_attempts=history.n_attempts + 1)
+        return Final(state=parsed.state, code=parsed.code, history=counted, pauses_pass=not is_item_refused)
+    return Retry(delay_s=0.0, reason="refused", history=counted, pauses_pass=True)
+
+
 def _wait(
     outcome: CallOutcome,
     history: History,
@@ -162,9 +178,6 @@ def _wait(
     policy: RetryPolicy,
     rng: random.Random,
 ) -> Retry:
-    """A retry after back-off, or as late as the provider asks if that is later."""
-    asked = outcome.retry_after_s or 0.0
-    if asked > policy.retry_after_cap_s:
-        return Retry(delay_s=asked, reason=reason, history=history, is_deferred=True)
-    delay_s = max(asked, backoff_s(n_before, policy=policy, rng=rng))
+    """A retry after back-off, or as late as the provider asks if that is later. No slot is held for it."""
+    delay_s = max(outcome.retry_after_s or 0.0, backoff_s(n_before, policy=policy, rng=rng))
     return Retry(delay_s=delay_s, reason=reason, history=history)

@@ -67,11 +67,9 @@ def skeleton(text: str) -> str:
     return " ".join(text.translate(_MARKUP).casefold().split())
 
 
-def find_mentions(text: str, *, json_only: bool = False) -> list[Mention]:
+def find_mentions(text: str) -> list[Mention]:
     """All statements of a score in a normalised text, JSON first, then the lines outside of it."""
     mentions, remaining = _read_objects(text)
-    if json_only:
-        return mentions
     return mentions + list(_read_lines(remaining))
 
 

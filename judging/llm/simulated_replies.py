@@ -18,6 +18,8 @@ Fault = Literal[
     "filtered",
     "truncated",
     "refusal",
+    "forbidden",
+    "blocked",
     "redirect",
     "huge",
     "endless",

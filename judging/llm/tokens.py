@@ -1,9 +1,6 @@
 """Token counts before a call is made. After it, the provider's own `usage` is the truth."""
 
-from collections.abc import Mapping, Sequence
-
 CHARACTERS_PER_TOKEN = 4
-MESSAGE_OVERHEAD_TOKENS = 4
 
 
 def estimate_tokens(text: str) -> int:
@@ -13,8 +10,3 @@ def estimate_tokens(text: str) -> int:
     Show it as an estimate and never mix it with counted tokens. Empty text gives 0.
     """
     return -(-len(text) // CHARACTERS_PER_TOKEN)
-
-
-def estimate_message_tokens(messages: Sequence[Mapping[str, str]]) -> int:
-    """Rough number of input tokens of a chat request, with a few tokens of framing per message."""
-    return sum(MESSAGE_OVERHEAD_TOKENS + estimate_tokens(message["content"]) for message in messages)

@@ -5,19 +5,22 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from django.conf import settings
 
 from judging.choices import RubricScale
 from judging.errors import PassError
-from judging.llm.endpoints import load_endpoints
+from judging.llm.endpoints import TokenPrices, load_endpoints
 from judging.llm.parsing import PARSER_VERSION
 from judging.llm.rubric import BUNDLED_RUBRICS, hash_rubric, load_bundled_rubric, parse_rubric
 from judging.models import Rubric
 from judging.passes.seats import JudgeSeat
 
 MAX_TOKENS = 1024
+# Fences and headings around the rubric and the texts, generously.
+FRAME_BYTES = 10_000
 TRUNCATION_FACTOR = 2
 EXCLUSION: Final = "case"
 MAX_SHOTS = 10
@@ -96,7 +99,7 @@ def store_rubric(rubric: Rubric) -> Rubric:
 def freeze(
     *, rubric: Rubric, seats: Sequence[JudgeSeat], shots: int, pool: Mapping[str, Any] | None, scope: str
 ) -> dict[str, Any]:
-    """The configuration of a pass as JSON. Prices are left out: they affect no score.
+    """The configuration of a pass as JSON. Prices are left out (`freeze_costs`): they affect no score.
 
     Args:
         rubric: its hash is frozen, its text is immutable.
@@ -108,7 +111,12 @@ def freeze(
     return {
         "rubric": {"slug": rubric.slug, "sha256": rubric.text_hash},
         "judges": {
-            seat.slug: {"endpoint": seat.endpoint.name, "model_id": seat.model.model_id} for seat in seats
+            seat.slug: {
+                "endpoint": seat.endpoint.name,
+                "base_url": seat.endpoint.base_url,
+                "model_id": seat.model.model_id,
+            }
+            for seat in seats
         },
         "parameters": {"temperature": 0, "max_tokens": MAX_TOKENS, "output": "text"},
         "shots": shots,
@@ -119,19 +127,68 @@ def freeze(
     }
 
 
-def worst_call_micros(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> int | None:
-    """The most that one call can cost in millionths, None when a price is unknown.
+def refuse_other_parser(configuration: Mapping[str, Any]) -> None:
+    """Check that replies would be read by the parser that the pass froze.
 
-    A token is at least one byte, so the prompt's bytes bound its tokens; the answer is bounded by the
-    larger budget that a cut answer gets.
+    Raises:
+        PassError: by another. Its scores would differ for a reason that the configuration denies.
+    """
+    frozen = configuration.get("parser_version", PARSER_VERSION)
+    if frozen != PARSER_VERSION:
+        raise PassError(
+            f"The pass reads replies with parser version {frozen}, and this program has version "
+            f"{PARSER_VERSION}. What is scored stays; cancel the pass and start a new one for the rest.",
+            code="other_parser",
+        )
+
+
+def freeze_costs(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> dict[str, Any]:
+    """What is frozen beside the configuration and stays out of its digest: prices, and the worst call.
 
     Args:
         seats: judges with their prices.
         most_prompt_bytes: length of the longest request, exemplars included.
     """
-    costs = [
-        seat.model.cost_micro(tokens_in=most_prompt_bytes, tokens_out=MAX_TOKENS * TRUNCATION_FACTOR)
-        for seat in seats
-    ]
-    known = [cost for cost in costs if cost is not None]
-    return max(known) if len(known) == len(costs) else None
+    worst = [worst_call_micros(seat, most_prompt_bytes=most_prompt_bytes) for seat in seats]
+    known = [cost for cost in worst if cost is not None]
+    return {
+        "prices": {
+            seat.slug: {"in": str(prices.per_million_in), "out": str(prices.per_million_out)}
+            for seat in seats
+            if (prices := seat.model.prices) is not None
+        },
+        "worst_call_micros": max(known) if len(known) == len(worst) else None,
+    }
+
+
+def frozen_prices(configuration: Mapping[str, Any], slug: str) -> TokenPrices | None:
+    """A judge's prices as its pass froze them, or None when they were unknown."""
+    prices = configuration.get("prices", {}).get(slug)
+    if prices is None:
+        return None
+    return TokenPrices(per_million_in=Decimal(prices["in"]), per_million_out=Decimal(prices["out"]))
+
+
+def most_prompt_bytes(rubric: Rubric, *, item_bytes: int, exemplar_bytes: int, shots: int) -> int:
+    """A bound on the length of a request.
+
+    Args:
+        rubric: whose text each request holds.
+        item_bytes: longest prompt and response together.
+        exemplar_bytes: longest prompt and response of an exemplar.
+        shots: exemplars of each kind.
+    """
+    return FRAME_BYTES + len(rubric.text.encode()) + item_bytes + 2 * shots * exemplar_bytes
+
+
+def worst_call_micros(seat: JudgeSeat, *, most_prompt_bytes: int) -> int | None:
+    """The most that one call to a judge can cost in millionths, None when a price is unknown.
+
+    A token is at least one byte, so the prompt's bytes bound its tokens; the answer is bounded by the
+    larger budget that a cut answer gets.
+    """
+    if seat.model.prices is None:
+        return None
+    return seat.model.prices.cost_micros(
+        tokens_in=most_prompt_bytes, tokens_out=MAX_TOKENS * TRUNCATION_FACTOR
+    )

@@ -1,5 +1,7 @@
 """Pausing, resuming, cancelling and finishing passes."""
 
+from decimal import Decimal
+
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -8,8 +10,11 @@ from annotation.audit import record_event
 from annotation.models import Account
 from judging.choices import UNSETTLED_STATES, PassSource, PassState, PauseReason, VerdictState
 from judging.errors import PassError
+from judging.llm.endpoints import Endpoint
 from judging.models import JudgePass, Verdict
-from judging.passes.seats import frozen_seats, preflight
+from judging.passes import budgets
+from judging.passes.configuration import refuse_other_parser
+from judging.passes.seats import frozen_seats, preflight, refuse_moved
 from judging.passes.starting import ACTIVE_STATES, wake_workers
 
 BATCH_SIZE = 1000
@@ -24,32 +29,73 @@ def pause_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
     _move(judge_pass, PassState.RUNNING, PassState.PAUSED, actor=actor, pause_reason=PauseReason.USER)
 
 
-def resume_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
+def resume_pass(
+    judge_pass: JudgePass,
+    *,
+    actor: Account | None = None,
+    max_calls: int | None = None,
+    max_cost: Decimal | None = None,
+) -> None:
     """Go on with exactly the missing rows, under the frozen configuration.
 
     Makes one tiny call to each judge first, as a start does.
 
+    Args:
+        judge_pass: a paused pass.
+        actor: who resumes.
+        max_calls: new cap on calls, above those made; None keeps the cap.
+        max_cost: new cap on money, with room for one more call; None keeps the cap.
+
     Raises:
-        PassError: the pass is not paused, its budget is used up, or a judge does not answer.
+        PassError: the pass is not paused, its budget is used up and not raised, a judge does not answer or
+            has moved, or the replies would now be read by another parser.
         EndpointError: a judge is no longer in the endpoints file.
     """
     if judge_pass.state != PassState.PAUSED:
         raise _wrong_state(judge_pass, expected=PassState.PAUSED)
-    if judge_pass.pause_reason == PauseReason.BUDGET:
-        raise PassError(
-            "The pass has used up its budget; a paused pass keeps its cap. Start a new pass for the rest.",
-            code="budget_used_up",
-        )
+    budgets.check_caps(judge_pass, max_calls=max_calls, max_cost=max_cost)
+    refuse_other_parser(judge_pass.configuration)
     seats = frozen_seats(judge_pass.configuration)
-    preflight(seats)
-    _move(judge_pass, PassState.PAUSED, PassState.RUNNING, actor=actor, pause_reason=None)
+    is_simulated = preflight(seats)
+    with transaction.atomic():
+        locked = JudgePass.objects.select_for_update(no_key=True).get(pk=judge_pass.pk)
+        budgets.raise_caps(locked, max_calls=max_calls, max_cost=max_cost)
+        locked.is_simulated = locked.is_simulated or is_simulated
+        locked.save(update_fields=["max_calls", "max_cost_micros", "is_simulated"])
+        _move(judge_pass, PassState.PAUSED, PassState.RUNNING, actor=actor, pause_reason=None)
     wake_workers(sorted({seat.endpoint.name for seat in seats}))
+
+
+def pause_outdated(endpoint: Endpoint) -> int:
+    """Pause running passes that an endpoint's loop could no longer judge as they were frozen.
+
+    The endpoint has moved, or replies would be read by another parser than before. The note says which;
+    `resume_pass` refuses for the same reason until it is mended.
+
+    Returns:
+        How many were paused.
+    """
+    waiting = Verdict.objects.filter(
+        judge_pass=OuterRef("pk"), endpoint_name=endpoint.name, state=VerdictState.PENDING
+    )
+    n_paused = 0
+    for judge_pass in JudgePass.objects.filter(Exists(waiting), state=PassState.RUNNING).order_by("pk"):
+        try:
+            refuse_other_parser(judge_pass.configuration)
+            for slug, frozen in judge_pass.configuration["judges"].items():
+                if frozen["endpoint"] == endpoint.name:
+                    refuse_moved(slug, frozen, endpoint)
+        except PassError as error:
+            n_paused += JudgePass.objects.filter(pk=judge_pass.pk, state=PassState.RUNNING).update(
+                state=PassState.PAUSED, pause_reason=PauseReason.USER, state_note=error.message
+            )
+    return n_paused
 
 
 def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
     """End a pass for good: no new call.
 
-    A result that still comes in changes no verdict and stays in the ledger.
+    A result that still comes in changes no verdict and stays in the ledger, marked as late.
 
     Raises:
         PassError: the pass has ended already.
@@ -93,17 +139,22 @@ def _open_rows() -> QuerySet[Verdict]:
 
 
 def _close_batch(pass_id: int) -> int:
-    # Locked in the order of ids, as a recorder does, so that neither waits for the other.
+    # Locked in the order of ids, as a recorder does, so that neither waits for the other; the pass last.
     with transaction.atomic():
-        rows = Verdict.objects.filter(judge_pass=pass_id, state__in=UNSETTLED_STATES).order_by("pk")
-        ids = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True)[:BATCH_SIZE])
-        return Verdict.objects.filter(pk__in=ids).update(
+        open_rows = Verdict.objects.filter(judge_pass=pass_id, state__in=UNSETTLED_STATES).order_by("pk")
+        rows = open_rows.select_for_update(of=("self",)).values_list("pk", "state")
+        states = dict(rows[:BATCH_SIZE])
+        n_in_flight = sum(state == VerdictState.RUNNING for state in states.values())
+        n_closed = Verdict.objects.filter(pk__in=states).update(
             state=VerdictState.CANCELLED,
             worker=None,
             lease_until=None,
             not_before=None,
             settled_at=timezone.now(),
         )
+        if n_in_flight:
+            budgets.count_lost(pass_id, n_in_flight)
+        return n_closed
 
 
 def _move(

@@ -4,23 +4,29 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from judging.choices import UNSETTLED_STATES, PassState
 from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
+from judging.passes.budgets import MICROS
 
 RATE_WINDOW_S = 30
-MICROS = 1_000_000
+# How the detail of an attempt begins whose result came in after its row was taken back or cancelled.
+LATE_PREFIX = "late: "
 
 
 @dataclass(frozen=True)
 class PassProgress:
-    """Where a pass stands now. Rates are settled rows per second over the last 30 s."""
+    """Where a pass stands now. Rates are settled rows per second over the last 30 s.
+
+    `n_late` of the attempts changed no verdict: their rows had been taken back or cancelled.
+    """
 
     judge_pass: JudgePass
     counts: dict[str, int]
     n_attempts: int
+    n_late: int
     cost: float | None
     rate_per_s: float | None
     seconds_left: int | None
@@ -67,11 +73,15 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
         if judge_pass.started_at is not None and judge_pass.started_at > since:
             span = max((timezone.now() - judge_pass.started_at).total_seconds(), 1.0)
         rate = rows.filter(settled_at__gte=since).exclude(state="SKIPPED").count() / span
+    attempts = VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).aggregate(
+        n=Count("pk"), n_late=Count("pk", filter=Q(detail__startswith=LATE_PREFIX))
+    )
     has_prices = judge_pass.configuration.get("worst_call_micros") is not None
     return PassProgress(
         judge_pass=judge_pass,
         counts=counts,
-        n_attempts=VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).count(),
+        n_attempts=attempts["n"],
+        n_late=attempts["n_late"],
         cost=judge_pass.cost_settled_micros / MICROS if has_prices else None,
         rate_per_s=rate,
         seconds_left=round(n_open / rate) if rate else None,

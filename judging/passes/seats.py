@@ -54,9 +54,10 @@ def seat_judges(slugs: Sequence[str]) -> list[JudgeSeat]:
 
 
 def frozen_seats(configuration: Mapping[str, Any]) -> list[JudgeSeat]:
-    """The judges as a pass froze them: its endpoints by name and its model ids, whatever the file says now.
+    """The judges as a pass froze them: its endpoints and its model ids, whatever the file says now.
 
     Raises:
+        PassError: an endpoint of that name is now at another address.
         EndpointError: the endpoints file no longer names the endpoint or the judge.
     """
     endpoints = load_endpoints(settings.ENDPOINTS_FILE)
@@ -68,9 +69,25 @@ def frozen_seats(configuration: Mapping[str, Any]) -> list[JudgeSeat]:
                 f"The pass calls {slug!r} at the endpoint {frozen['endpoint']!r}, which the endpoints file "
                 "no longer names. Name it again, or cancel the pass."
             )
+        refuse_moved(slug, frozen, endpoint)
         model = replace(endpoint.model(slug), model_id=frozen["model_id"])
         seats.append(JudgeSeat(endpoint=endpoint, model=model))
     return seats
+
+
+def refuse_moved(slug: str, frozen: Mapping[str, Any], endpoint: Endpoint) -> None:
+    """Check that a judge would be called at the address that its pass froze.
+
+    Raises:
+        PassError: the endpoints file now gives another.
+    """
+    base_url = frozen.get("base_url", endpoint.base_url)
+    if base_url != endpoint.base_url:
+        raise PassError(
+            f"The pass calls {slug!r} at {base_url}, and the endpoints file now puts the endpoint "
+            f"{endpoint.name!r} at {endpoint.base_url}. Set the address back, or start a new pass.",
+            code="endpoint_moved",
+        )
 
 
 def store_judges(seats: Sequence[JudgeSeat]) -> dict[str, Judge]:

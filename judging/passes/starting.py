@@ -1,4 +1,4 @@
-"""Starting a pass: preflight, freeze, make the rows, wake the workers."""
+"""Starting a pass: freeze, preflight, make the rows, wake the workers."""
 
 import hashlib
 import itertools
@@ -9,32 +9,31 @@ from decimal import Decimal
 from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.audit import record_event
 from annotation.choices import ItemKind, ResponseState
 from annotation.models import Account, Benchmark, Campaign, Response
-from judging.choices import PassSource, PassState, SkipCode, VerdictState
+from judging.choices import PassSource, PassState, PauseReason, SkipCode, VerdictState
 from judging.errors import Conflict, PassError
-from judging.models import EndpointGate, Judge, JudgePass, Rubric, Verdict
+from judging.models import EndpointGate, Judge, JudgePass, Verdict
+from judging.passes import budgets
 from judging.passes.configuration import (
     MAX_SHOTS,
     digest_of,
     find_rubric,
     freeze,
+    freeze_costs,
+    most_prompt_bytes,
     store_rubric,
-    worst_call_micros,
 )
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
 
 BATCH_SIZE = 500
-MICROS = 1_000_000
-# Fences and headings around the rubric and the texts, generously.
-FRAME_BYTES = 10_000
 JUDGE_TASK = "judging.judge_endpoint"
 WAKE_EXPIRES_S = 10
-MOST_NUMBER = 1_000_000_000
 ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
 SKIP_CODES = {
     ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
@@ -56,6 +55,7 @@ class PassRequest:
         limit: judge only the first so many responses.
         max_calls: no more calls than this.
         max_cost: no more money than this, in the unit of the endpoints file's prices.
+        again: judge although a finished pass has exactly this configuration.
     """
 
     judges: tuple[str, ...]
@@ -65,16 +65,17 @@ class PassRequest:
     limit: int | None = None
     max_calls: int | None = None
     max_cost: Decimal | None = None
+    again: bool = False
 
 
 def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | None = None) -> JudgePass:
     """Check that every judge answers, freeze the configuration, make the rows and set the pass running.
 
-    Makes one tiny call to each judge before anything is stored.
+    Makes one tiny call to each judge before anything is stored. Caps are no part of the configuration.
 
     Returns:
         The RUNNING pass. Complete responses are PENDING for each judge, the others SKIPPED with the
-        reason.
+        reason. Or, without any call, the newest FINISHED pass of exactly this configuration.
 
     Raises:
         PassError: a judge does not answer, nothing to judge, or a cap that cannot be kept.
@@ -84,14 +85,13 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
     _check_numbers(request)
     rubric = find_rubric(request.rubric)
     seats = seat_judges(request.judges)
-    responses = _choose_responses(benchmark, request)
+    responses = list(choose_responses(benchmark, campaign=request.campaign, limit=request.limit))
     judged = [row for row in responses if row.state == ResponseState.OK]
     if not judged:
         raise PassError(
             "There is no complete response to judge. Import or collect responses first.",
             code="nothing_to_judge",
         )
-    is_simulated = preflight(seats)
     retrieval = retrieve_exemplars(benchmark, judged, shots=request.shots) if request.shots else None
     configuration = freeze(
         rubric=rubric,
@@ -100,15 +100,24 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         pool=retrieval.pool if retrieval else None,
         scope=_digest_of_scope(responses),
     )
-    longest = _most_prompt_bytes(rubric, judged, retrieval, shots=request.shots)
-    worst = worst_call_micros(seats, most_prompt_bytes=longest)
-    if request.max_cost is not None and worst is None:
+    digest = digest_of(configuration)
+    finished = None if request.again else _finished_twin(benchmark, digest)
+    if finished is not None:
+        return finished
+    longest = most_prompt_bytes(
+        rubric,
+        item_bytes=max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in judged),
+        exemplar_bytes=retrieval.longest_bytes if retrieval else 0,
+        shots=request.shots,
+    )
+    costs = freeze_costs(seats, most_prompt_bytes=longest)
+    if request.max_cost is not None and costs["worst_call_micros"] is None:
         raise PassError(
             "A money cap needs the price of every judge, and the endpoints file gives not all. "
             "Add price_in and price_out, or cap the calls with --max-calls.",
             code="unknown_price",
         )
-    digest = digest_of(configuration)
+    is_simulated = preflight(seats)
     endpoint_names = sorted({seat.endpoint.name for seat in seats})
     try:
         with transaction.atomic():
@@ -121,12 +130,12 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 source=PassSource.JUDGED,
                 rubric=store_rubric(rubric),
                 scale=rubric.scale,
-                configuration=configuration | {"worst_call_micros": worst},
+                configuration=configuration | costs,
                 digest=digest,
                 is_simulated=benchmark.is_simulated or is_simulated,
                 state=PassState.RUNNING,
                 max_calls=request.max_calls,
-                max_cost_micros=None if request.max_cost is None else int(request.max_cost * MICROS),
+                max_cost_micros=budgets.to_micros(request.max_cost),
                 created_by=actor,
                 started_at=timezone.now(),
             )
@@ -139,10 +148,16 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             )
             transaction.on_commit(lambda: wake_workers(endpoint_names))
     except IntegrityError as error:
-        if not JudgePass.objects.filter(benchmark=benchmark, digest=digest, state__in=ACTIVE_STATES).exists():
+        twins = JudgePass.objects.filter(benchmark=benchmark, digest=digest, state__in=ACTIVE_STATES)
+        twin = twins.first()
+        if twin is None:
             raise
+        way_out = "Resume that one" if twin.state == PassState.PAUSED else "Watch that one"
+        if twin.pause_reason == PauseReason.BUDGET:
+            way_out = "Resume that one with a higher cap"
         raise Conflict(
-            "A pass with exactly this configuration is running or paused already. Watch or resume that one.",
+            f"The pass {twin.name} ({twin.public_id}) has exactly this configuration and is "
+            f"{twin.get_state_display()}. {way_out}, or cancel it first.",
             code="pass_running",
         ) from error
     return judge_pass
@@ -159,23 +174,30 @@ def wake_workers(endpoint_names: Sequence[str]) -> None:
 def _check_numbers(request: PassRequest) -> None:
     bounds = (
         ("shots", request.shots, 0, MAX_SHOTS),
-        ("limit", request.limit, 1, MOST_NUMBER),
-        ("max_calls", request.max_calls, 1, MOST_NUMBER),
+        ("limit", request.limit, 1, budgets.MOST_NUMBER),
     )
     for name, value, least, most in bounds:
         if value is not None and not least <= value <= most:
             raise PassError(f"{name} is {value}; expected {least} to {most}.", code="bad_number")
-    cost = request.max_cost
-    if cost is not None and not (cost.is_finite() and 0 < cost <= MOST_NUMBER):
-        raise PassError(f"max_cost is {cost}; expected an amount above 0.", code="bad_number")
+    budgets.check_numbers(max_calls=request.max_calls, max_cost=request.max_cost)
 
 
-def _choose_responses(benchmark: Benchmark, request: PassRequest) -> list[Response]:
+def choose_responses(
+    benchmark: Benchmark, *, campaign: Campaign | None, limit: int | None
+) -> QuerySet[Response]:
+    """The responses that a pass would take up, complete or not, with their prompts, oldest first."""
     responses = Response.objects.filter(prompt__benchmark=benchmark).select_related("prompt").order_by("pk")
-    if request.campaign is not None:
-        regular = request.campaign.items.filter(kind=ItemKind.REGULAR).values("response_id")
+    if campaign is not None:
+        regular = campaign.items.filter(kind=ItemKind.REGULAR).values("response_id")
         responses = responses.filter(pk__in=regular)
-    return list(responses[: request.limit] if request.limit else responses)
+    return responses[:limit] if limit else responses
+
+
+def _finished_twin(benchmark: Benchmark, digest: str) -> JudgePass | None:
+    passes = JudgePass.objects.filter(
+        benchmark=benchmark, digest=digest, source=PassSource.JUDGED, state=PassState.FINISHED
+    )
+    return passes.order_by("-pk").first()
 
 
 def _make_rows(
@@ -227,11 +249,3 @@ def _digest_of_scope(responses: Sequence[Response]) -> str:
     for response in responses:
         digest.update(f"{response.pk}|{response.state}|{response.text_hash}\n".encode())
     return digest.hexdigest()
-
-
-def _most_prompt_bytes(
-    rubric: Rubric, responses: Sequence[Response], retrieval: Retrieval | None, *, shots: int
-) -> int:
-    item = max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in responses)
-    exemplar = retrieval.longest_bytes if retrieval else 0
-    return FRAME_BYTES + len(rubric.text.encode()) + item + 2 * shots * exemplar

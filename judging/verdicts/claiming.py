@@ -48,6 +48,7 @@ class Claimed:
     exemplars: list[dict[str, object]] | None
     counters: dict[str, object]
     reserved_micros: int
+    has_money_cap: bool = False
     is_suspect: bool = False
 
 
@@ -182,6 +183,7 @@ def _claim_from_pass(
             exemplars=row.exemplars,
             counters=row.counters,
             reserved_micros=judge_pass.worst_micros,
+            has_money_cap=judge_pass.row.max_cost_micros is not None,
             is_suspect=row.n_deaths >= SUSPECT_AFTER_DEATHS,
         )
         for row in chosen

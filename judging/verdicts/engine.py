@@ -26,11 +26,17 @@ from judging.llm.client import Deadlines, JudgeClient
 from judging.llm.endpoints import Endpoint, load_endpoints
 from judging.llm.parsing import interpret
 from judging.llm.retrying import RetryPolicy, next_step
-from judging.passes.control import finish_passes
+from judging.passes.control import finish_passes, pause_outdated
 from judging.verdicts.claiming import Asking, Claim, Claimed
 from judging.verdicts.leases import extend_leases
-from judging.verdicts.recording import return_lost, return_unsent, settle_leak, settle_unbuilt
-from judging.verdicts.requests import Leak, Prepared, RequestBuilder
+from judging.verdicts.recording import (
+    return_and_pause,
+    return_lost,
+    return_unsent,
+    settle_leak,
+    settle_unbuilt,
+)
+from judging.verdicts.requests import Leak, Prepared, RequestBuilder, Unbounded
 from judging.verdicts.results import Result, result_of, unreadable_result, where
 from judging.verdicts.turns import VALUE_ERRORS, record_each, take_turn
 
@@ -43,6 +49,8 @@ MOST_WAIT_S = 0.5
 IDLE_END_S = 2.0
 DATABASE_RETRY_S = 1.0
 LEAST_RECENT = 4
+# So many 403s on end, without an answer between, are the key's doing and not the items'.
+MOST_FORBIDDEN_ON_END = 5
 
 
 @dataclass(frozen=True)
@@ -63,19 +71,21 @@ class EndpointLoop:
         *,
         should_stop: Callable[[], bool],
         client_class: type[JudgeClient] = JudgeClient,
+        policy: RetryPolicy | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._client_class = client_class
         self.worker = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._should_stop = should_stop
-        self._policy = RetryPolicy()
+        self._policy = policy or RetryPolicy()
         self._rng = random.Random(secrets.randbits(64))
-        self._builder = RequestBuilder(endpoint=endpoint, policy=self._policy)
+        self._builder = RequestBuilder(policy=self._policy)
         self._slots = min(settings.SLOTS_PER_LOOP, endpoint.max_in_flight)
         self._in_flight: dict[asyncio.Task[Result], Claimed] = {}
         self._finished: list[Result] = []
         self._n_recorded = 0
         self._answered_passes: set[int] = set()
+        self._n_forbidden_on_end = 0
         self._heartbeat_at = time.monotonic()
         # A turn was lost with its connection: it may have claimed rows that were never sent.
         self._may_have_lost_rows = False
@@ -178,8 +188,6 @@ class EndpointLoop:
         claim = self._write_and_claim(asking, results)
         self._n_recorded += len(results)
         for result in results:
-            if result.is_answer:
-                self._answered_passes.add(result.claimed.judge_pass_id)
             if result.learned is not None:
                 self._builder.learn(result.claimed.judge_id, result.learned)
         if time.monotonic() - self._heartbeat_at > settings.LEASE_S / 3:
@@ -220,6 +228,8 @@ class EndpointLoop:
                 prepared.append(row)
             elif isinstance(row, Leak):
                 settle_leak(row.claimed, detail=row.detail)
+            elif isinstance(row, Unbounded):
+                return_and_pause(row.claimed, note=row.detail)
             else:
                 settle_unbuilt(row.claimed, detail=row.detail)
         return tuple(prepared)
@@ -229,12 +239,28 @@ class EndpointLoop:
         try:
             outcome = await client.complete(prepared.request)
             parsed = interpret(outcome, item_text=prepared.item_text, scale=prepared.rubric.scale)
-            step = next_step(outcome, parsed, history=prepared.history, policy=self._policy, rng=self._rng)
+            step = next_step(
+                outcome,
+                parsed,
+                history=prepared.history,
+                policy=self._policy,
+                rng=self._rng,
+                has_answered=self._does_answer(prepared.claimed.judge_pass_id, outcome),
+            )
             return result_of(prepared, outcome, parsed, step)
         except Exception as error:
             # A fault of ours in one call must not lose the others, nor be paid for again and again.
             logger.error("verdict %s: call not handled (%s)", prepared.claimed.verdict_id, where(error))
             return unreadable_result(prepared, outcome, error)
+
+    def _does_answer(self, pass_id: int, outcome: CallOutcome) -> bool:
+        """Whether the endpoint answers in a pass: it has, and not with 403s alone of late."""
+        if outcome.is_forbidden:
+            self._n_forbidden_on_end += 1
+        elif outcome.is_ok or outcome.is_filtered:
+            self._n_forbidden_on_end = 0
+            self._answered_passes.add(pass_id)
+        return pass_id in self._answered_passes and self._n_forbidden_on_end <= MOST_FORBIDDEN_ON_END
 
 
 async def _run_in(executor: ThreadPoolExecutor, function: Callable[[], Answer]) -> Answer:
@@ -244,10 +270,13 @@ async def _run_in(executor: ThreadPoolExecutor, function: Callable[[], Answer]) 
 def run_endpoint(name: str, *, should_stop: Callable[[], bool]) -> int:
     """Judge what is due at an endpoint; returns the number of calls recorded.
 
+    Passes that can no longer be judged as they were frozen are paused first.
+
     Raises:
         EndpointError: the endpoints file cannot be read or no longer names the endpoint.
     """
     endpoint = load_endpoints(settings.ENDPOINTS_FILE).get(name)
     if endpoint is None:
         raise EndpointError(f"The endpoints file does not name {name!r}; its rows wait until it does.")
+    pause_outdated(endpoint)
     return asyncio.run(EndpointLoop(endpoint, should_stop=should_stop).run())

@@ -1,17 +1,20 @@
 """Judging a pass inside one process, without any worker."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from judging.choices import PassState
 from judging.models import JudgePass
 from judging.passes.progress import PassProgress, measure_progress
 from judging.verdicts.engine import run_endpoint
 from judging.verdicts.sweeping import sweep
+
+logger = logging.getLogger(__name__)
 
 LOOK_INTERVAL_S = 1.0
 MOST_ENDPOINTS = 16
@@ -25,7 +28,8 @@ def judge_until_done(
 ) -> JudgePass:
     """Run the loops of a pass's endpoints until it is no longer RUNNING.
 
-    Workers may judge beside it: the rows are shared. Ctrl-C lets calls in flight finish first.
+    Workers may judge beside it: the rows are shared. Ctrl-C lets calls in flight finish first. A
+    database that is away for a while is waited for.
 
     Args:
         judge_pass: a running pass; refreshed on return.
@@ -43,18 +47,23 @@ def judge_until_done(
     with ThreadPoolExecutor(MOST_ENDPOINTS, thread_name_prefix="judge") as threads:
         try:
             while True:
-                for name in sweep():
-                    if name in loops and not loops[name].done():
-                        continue
-                    if name in loops:
-                        # Raises what ended the loop; one that merely ran dry is started again.
-                        loops[name].result()
-                    loops[name] = threads.submit(_run, name, stopping)
-                judge_pass.refresh_from_db()
-                if report is not None:
-                    report(measure_progress(judge_pass))
-                if judge_pass.state != PassState.RUNNING:
-                    return judge_pass
+                try:
+                    for name in sweep():
+                        if name in loops and not loops[name].done():
+                            continue
+                        ended = loops.pop(name, None)
+                        if ended is not None:
+                            # Raises what ended the loop; one that merely ran dry is started again.
+                            ended.result()
+                        loops[name] = threads.submit(_run, name, stopping)
+                    judge_pass.refresh_from_db()
+                    if report is not None:
+                        report(measure_progress(judge_pass))
+                    if judge_pass.state != PassState.RUNNING:
+                        return judge_pass
+                except (OperationalError, InterfaceError) as error:
+                    logger.warning("database unreachable (%s); trying again", type(error).__name__)
+                    connection.close()
                 time.sleep(interval_s)
         finally:
             stopping.set()

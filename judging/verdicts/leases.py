@@ -1,6 +1,7 @@
 """Leases: extended by a heartbeat while a call is in flight, and ended for the rows of dead workers."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection
 
 from django.db import connection, transaction
@@ -9,6 +10,7 @@ from django.db.models import F
 from judging.choices import FailureCode, VerdictState
 from judging.models import Verdict
 from judging.verdicts.claiming import SUSPECT_AFTER_DEATHS, database_now
+from judging.verdicts.locked_passes import lock_passes
 
 
 def extend_leases(*, worker: str, held: Collection[int], lease_s: float) -> int:
@@ -24,7 +26,8 @@ def release_overdue() -> int:
     """Return rows of dead workers to the queue. Called by every worker's sweep each second.
 
     A row whose lease ends for the third time was alone in its worker's hands (see `claiming`): it is
-    settled as CALL_FAILED with code `poison`, and the rest go on.
+    settled as CALL_FAILED with code `poison`, and the rest go on. Each call counts as spent at its
+    worst case, until its result comes in after all (`recording.settle_results`).
 
     Returns:
         How many rows were overdue.
@@ -34,9 +37,11 @@ def release_overdue() -> int:
         overdue = Verdict.objects.filter(state=VerdictState.RUNNING, lease_until__lt=now).order_by("pk")
         if connection.features.has_select_for_update_skip_locked:
             overdue = overdue.select_for_update(skip_locked=True, of=("self",))
-        deaths = dict(overdue.values_list("pk", "n_deaths"))
-        poison = [pk for pk, n_deaths in deaths.items() if n_deaths >= SUSPECT_AFTER_DEATHS]
-        again = [pk for pk, n_deaths in deaths.items() if n_deaths < SUSPECT_AFTER_DEATHS]
+        rows = list(overdue.only("pk", "n_deaths", "judge_pass_id"))
+        if not rows:
+            return 0
+        poison = [row.pk for row in rows if row.n_deaths >= SUSPECT_AFTER_DEATHS]
+        again = [row.pk for row in rows if row.n_deaths < SUSPECT_AFTER_DEATHS]
         Verdict.objects.filter(pk__in=again).update(
             state=VerdictState.PENDING, worker=None, lease_until=None, n_deaths=F("n_deaths") + 1
         )
@@ -49,4 +54,8 @@ def release_overdue() -> int:
             n_deaths=F("n_deaths") + 1,
             settled_at=now,
         )
-        return len(deaths)
+        n_lost = Counter(row.judge_pass_id for row in rows)
+        for pk, judge_pass in lock_passes(n_lost).items():
+            judge_pass.settle_lost(n_lost[pk])
+            judge_pass.write()
+        return len(rows)

@@ -9,6 +9,7 @@ from judging.models import JudgePass, Verdict
 
 _WRITTEN = (
     "state",
+    "is_simulated",
     "pause_reason",
     "state_note",
     "n_calls_reserved",
@@ -49,6 +50,18 @@ class LockedPass:
         """Replace a call's reservation by what it cost."""
         self.row.cost_reserved_micros += cost_micros - reserved_micros
         self.row.cost_settled_micros += cost_micros
+
+    def settle_lost(self, n_calls: int) -> None:
+        """Count calls of unknown outcome as spent at their worst case: their rows left a worker's hands."""
+        self.row.cost_settled_micros += n_calls * self.worst_micros
+
+    def undo_lost(self, *, reserved_micros: int) -> None:
+        """Take back what `settle_lost` counted for a call whose result has come in after all."""
+        self.row.cost_settled_micros -= reserved_micros
+
+    def mark_simulated(self) -> None:
+        """The loopback provider answered in this pass."""
+        self.row.is_simulated = True
 
     def pause(self, reason: PauseReason, *, note: str) -> None:
         """Let no more rows be claimed; does nothing to a pass that is not running."""

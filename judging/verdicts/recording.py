@@ -1,21 +1,23 @@
 """Writing results, guarded by each row's token.
 
 A call is recorded once whatever happens: its attempt is unique by (verdict, token), and only a
-first insertion settles its cost. A result whose row was meanwhile claimed again or cancelled
-changes no verdict; its attempt still stands in the ledger.
+first insertion settles its cost. A result whose row was meanwhile claimed again or cancelled is late:
+it changes no verdict, and its attempt stands in the ledger with a detail that says so.
 """
 
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
 
-from judging.choices import PauseReason, SkipCode, VerdictState
+from judging.choices import PassState, PauseReason, SkipCode, VerdictState
 from judging.llm.parsing import PARSER_VERSION
 from judging.models import JudgePass, Verdict, VerdictAttempt
+from judging.passes.progress import LATE_PREFIX
 from judging.verdicts.claiming import Claimed, database_now
 from judging.verdicts.locked_passes import LockedPass
 from judging.verdicts.results import Result
@@ -42,7 +44,15 @@ WHERE id = %s AND token = %s AND state = 'RUNNING'
 """
 
 
-def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Result]:
+@dataclass(frozen=True)
+class Recorded:
+    """A result whose attempt is new. `is_late`: its row had left the worker's hands before."""
+
+    result: Result
+    is_late: bool
+
+
+def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Recorded]:
     """Write results and their attempts. Safe to repeat after a lost connection.
 
     Must run inside a transaction; locks the rows in the order of their ids.
@@ -53,21 +63,30 @@ def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Result
     if not results:
         return []
     ordered = sorted(results, key=lambda result: result.claimed.verdict_id)
+    held = _lock_held(ordered)
     with connection.cursor() as cursor:
         cursor.executemany(UPDATE_VERDICT, [_verdict_values(result, now=now) for result in ordered])
-    inserted = _insert_attempts(ordered, now=now)
-    return [result for result in ordered if (result.claimed.verdict_id, result.claimed.token) in inserted]
+    inserted = _insert_attempts(ordered, held=held, now=now)
+    return [
+        Recorded(result, is_late=_key(result) not in held) for result in ordered if _key(result) in inserted
+    ]
 
 
-def settle_results(results: Sequence[Result], passes: Mapping[int, LockedPass]) -> None:
+def settle_results(recorded: Sequence[Recorded], passes: Mapping[int, LockedPass]) -> None:
     """Settle the cost of newly stored calls, and pause passes whose key was refused.
 
-    A call whose cost is unknown settles at its worst case.
+    A call whose cost is unknown settles at its worst case. Whoever took a late result's row from its
+    worker (`release_overdue`, `cancel_pass`) counted the call at its worst case; that is taken back here.
     """
-    for result in results:
+    for one in recorded:
+        result = one.result
         judge_pass, reserved = passes[result.claimed.judge_pass_id], result.claimed.reserved_micros
+        if one.is_late:
+            judge_pass.undo_lost(reserved_micros=reserved)
         cost = reserved if result.cost_micros is None else result.cost_micros
         judge_pass.settle(reserved_micros=reserved, cost_micros=cost)
+        if result.is_simulated:
+            judge_pass.mark_simulated()
         if result.pauses_pass:
             judge_pass.pause(PauseReason.AUTH, note="The provider refused the key. Correct it, then resume.")
 
@@ -98,6 +117,14 @@ def return_lost(*, worker: str, held: Sequence[int]) -> int:
             for row in rows.select_related("judge_pass").order_by("pk")
         ]
     )
+
+
+def return_and_pause(row: Claimed, *, note: str) -> None:
+    """Return a row that must not be sent, and pause its pass: the budget could not be kept."""
+    if _give_back(row, state=VerdictState.PENDING):
+        JudgePass.objects.filter(pk=row.judge_pass_id, state=PassState.RUNNING).update(
+            state=PassState.PAUSED, pause_reason=PauseReason.BUDGET, state_note=note
+        )
 
 
 def settle_leak(row: Claimed, *, detail: str) -> None:
@@ -135,6 +162,19 @@ def _give_back(row: Claimed, **values: Any) -> bool:
     return bool(changed)
 
 
+def _key(result: Result) -> tuple[int, int]:
+    return result.claimed.verdict_id, result.claimed.token
+
+
+def _lock_held(results: Sequence[Result]) -> set[tuple[int, int]]:
+    """Which of the calls still hold their row; those rows are locked, in the order of their ids."""
+    rows = Verdict.objects.filter(
+        pk__in=[result.claimed.verdict_id for result in results], state=VerdictState.RUNNING
+    ).order_by("pk")
+    tokens = set(rows.select_for_update(of=("self",), no_key=True).values_list("pk", "token"))
+    return tokens.intersection(_key(result) for result in results)
+
+
 def _verdict_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
     is_settled = result.state != VerdictState.PENDING
     not_before = None if result.delay_s is None else now + dt.timedelta(seconds=result.delay_s)
@@ -159,7 +199,9 @@ def _adapt(moment: dt.datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(moment)
 
 
-def _insert_attempts(results: Sequence[Result], *, now: dt.datetime) -> set[tuple[int, int]]:
+def _insert_attempts(
+    results: Sequence[Result], *, held: set[tuple[int, int]], now: dt.datetime
+) -> set[tuple[int, int]]:
     table = connection.ops.quote_name(VerdictAttempt._meta.db_table)
     row = f"({', '.join(['%s'] * len(ATTEMPT_COLUMNS))})"
     sql = (
@@ -178,9 +220,13 @@ def _insert_attempts(results: Sequence[Result], *, now: dt.datetime) -> set[tupl
             result.cost_micros,
             result.latency_ms,
             result.reply_text,
-            result.attempt_detail,
+            result.attempt_detail if _key(result) in held else _late_detail(result),
             _adapt(now),
         )
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return set(cursor.fetchall())
+
+
+def _late_detail(result: Result) -> str:
+    return LATE_PREFIX + (result.attempt_detail or "the row had left this worker's hands")

@@ -9,12 +9,13 @@ from django.db import DatabaseError
 
 from annotation.models import Response
 from judging.llm.calls import CallRequest, Capabilities
-from judging.llm.endpoints import Endpoint, EndpointModel
+from judging.llm.endpoints import TokenPrices
 from judging.llm.exemplars import Choice, ChosenExemplar, ExemplarLeak, PoolItem, QueryItem, assert_no_leak
 from judging.llm.fences import draw_tag
 from judging.llm.retrying import History, RetryPolicy
 from judging.llm.rubric import Exemplar, Rubric, build_messages, parse_rubric, untrusted_text
 from judging.models import Judge, JudgePass
+from judging.passes.configuration import frozen_prices
 from judging.passes.retrieval import hash_case
 from judging.verdicts.claiming import Claimed
 
@@ -25,12 +26,12 @@ logger = logging.getLogger(__name__)
 class Prepared:
     """A request ready to be sent, and what is needed to read its reply.
 
-    `model` is None, and the price unknown, once the endpoints file offers the judge no longer.
+    `prices` are those that the pass froze; None when they were unknown.
     """
 
     claimed: Claimed
     request: CallRequest
-    model: EndpointModel | None
+    prices: TokenPrices | None
     rubric: Rubric
     item_text: str
     history: History
@@ -52,16 +53,26 @@ class Unbuilt:
     detail: str
 
 
+@dataclass(frozen=True)
+class Unbounded:
+    """A row under a money cap whose model takes no token limit, so that no cost bounds its answer."""
+
+    claimed: Claimed
+    detail: str
+
+
+NotSent = Leak | Unbuilt | Unbounded
+
+
 @dataclass
 class RequestBuilder:
-    """Builds requests for one endpoint; passes, rubrics and judges are read once and kept."""
+    """Builds requests; passes, rubrics and judges are read once and kept."""
 
-    endpoint: Endpoint
     policy: RetryPolicy
     _passes: dict[int, tuple[JudgePass, Rubric]] = field(default_factory=dict)
     _judges: dict[int, Judge] = field(default_factory=dict)
 
-    def build(self, rows: Sequence[Claimed]) -> list[Prepared | Leak | Unbuilt]:
+    def build(self, rows: Sequence[Claimed]) -> list[Prepared | NotSent]:
         """Read the texts of the claimed rows and build their requests. One query once all is known."""
         if not rows:
             return []
@@ -78,7 +89,7 @@ class RequestBuilder:
             judge.capabilities = asdict(capabilities)
             judge.save(update_fields=["capabilities"])
 
-    def _build_or_say_why(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak | Unbuilt:
+    def _build_or_say_why(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | NotSent:
         try:
             return self._build_one(row, responses)
         except DatabaseError:
@@ -88,9 +99,17 @@ class RequestBuilder:
             logger.error("verdict %s: no request could be built (%s)", row.verdict_id, type(error).__name__)
             return Unbuilt(claimed=row, detail=f"no request could be built: {type(error).__name__}")
 
-    def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak:
+    def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak | Unbounded:
         judge_pass, rubric = self._pass(row.judge_pass_id)
         judge = self._judge(row.judge_id)
+        history = History.from_dict(row.counters)
+        capabilities = _capabilities_for(judge, history)
+        if row.has_money_cap and capabilities.token_parameter is None:
+            return Unbounded(
+                claimed=row,
+                detail=f"{judge.slug} takes no token limit, so no cap on money can be kept. "
+                "Cancel the pass and start one with a cap on calls.",
+            )
         response = responses[row.response_id]
         try:
             _check_leak(row, response, responses, exclusion=judge_pass.configuration["exclusion"])
@@ -103,19 +122,18 @@ class RequestBuilder:
             "exemplars": [_show(exemplar, responses) for exemplar in row.exemplars or ()],
         }
         item_text = untrusted_text(**texts)
-        history = History.from_dict(row.counters)
         parameters = judge_pass.configuration["parameters"]
         request = CallRequest(
             model=judge_pass.configuration["judges"][judge.slug]["model_id"],
             messages=build_messages(rubric, **texts, tag=draw_tag(item_text), is_repair=history.is_repair),
             max_tokens=history.max_tokens(parameters["max_tokens"], self.policy),
             temperature=float(parameters["temperature"]),
-            capabilities=_capabilities_for(judge, history),
+            capabilities=capabilities,
         )
         return Prepared(
             claimed=row,
             request=request,
-            model=next((model for model in self.endpoint.models if model.slug == judge.slug), None),
+            prices=frozen_prices(judge_pass.configuration, judge.slug),
             rubric=rubric,
             item_text=item_text,
             history=history,

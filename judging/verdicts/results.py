@@ -27,7 +27,6 @@ class Result:
     claimed: Claimed
     outcome: str
     state: str
-    is_answer: bool = False
     http_status: int | None = None
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -44,23 +43,19 @@ class Result:
     endpoint_delay_s: float = 0.0
     learned: Capabilities | None = None
     pauses_pass: bool = False
+    is_simulated: bool = False
 
 
 def result_of(prepared: Prepared, outcome: CallOutcome, parsed: ParsedReply, step: Final | Retry) -> Result:
     """The result of a call that was read and judged by the retry policy."""
-    history = step.history
-    pauses_pass = isinstance(step, Final) and step.pauses_pass
-    is_settled = isinstance(step, Final) and not pauses_pass
-    if pauses_pass:
-        # The key is at fault, not the row: it waits, its history unchanged, until the pass is resumed.
-        history = prepared.history
+    is_settled = isinstance(step, Final)
+    is_answer = outcome.is_ok or outcome.is_filtered
     is_scored = is_settled and parsed.state == VerdictState.SCORED
     is_failed = is_settled and parsed.state == VerdictState.CALL_FAILED
     return Result(
         claimed=prepared.claimed,
-        outcome=outcome.kind if not outcome.is_ok or parsed.state == "SCORED" else parsed.state.lower(),
+        outcome=parsed.state.lower() if is_answer and parsed.state != "SCORED" else outcome.kind,
         state=parsed.state if is_settled else VerdictState.PENDING,
-        is_answer=outcome.is_ok,
         http_status=outcome.http_status,
         tokens_in=outcome.tokens_in,
         tokens_out=outcome.tokens_out,
@@ -72,12 +67,13 @@ def result_of(prepared: Prepared, outcome: CallOutcome, parsed: ParsedReply, ste
         jailbreak_score=parsed.jailbreak_score if is_scored else None,
         failure_code=step.code if isinstance(step, Final) and is_failed else None,
         detail=None if is_scored else (parsed.detail or None),
-        counters=history.as_dict(),
+        counters=step.history.as_dict(),
         delay_s=step.delay_s if isinstance(step, Retry) else None,
         endpoint_delay_s=(outcome.retry_after_s or 0.0) if outcome.kind == "rate_limited" else 0.0,
         # Only what was answered is known to be accepted.
         learned=prepared.request.capabilities if outcome.is_ok and prepared.history.resent_without else None,
-        pauses_pass=pauses_pass,
+        pauses_pass=step.pauses_pass,
+        is_simulated=outcome.is_simulated,
     )
 
 
@@ -90,7 +86,6 @@ def unreadable_result(prepared: Prepared, outcome: CallOutcome | None, error: Ex
         claimed=prepared.claimed,
         outcome=FailureCode.BAD_REPLY,
         state=VerdictState.CALL_FAILED,
-        is_answer=False,
         http_status=outcome.http_status if outcome else None,
         tokens_in=outcome.tokens_in if outcome else None,
         tokens_out=outcome.tokens_out if outcome else None,
@@ -101,6 +96,7 @@ def unreadable_result(prepared: Prepared, outcome: CallOutcome | None, error: Ex
         failure_code=FailureCode.BAD_REPLY,
         detail=f"not handled: {where(error)}",
         counters=prepared.history.as_dict(),
+        is_simulated=outcome is not None and outcome.is_simulated,
     )
 
 
@@ -131,6 +127,6 @@ def where(error: Exception) -> str:
 def _cost_of(prepared: Prepared, outcome: CallOutcome) -> int | None:
     if outcome.kind in FREE_OUTCOMES:
         return 0
-    if prepared.model is None or outcome.tokens_in is None or outcome.tokens_out is None:
+    if prepared.prices is None or outcome.tokens_in is None or outcome.tokens_out is None:
         return None
-    return prepared.model.cost_micro(tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out)
+    return prepared.prices.cost_micros(tokens_in=outcome.tokens_in, tokens_out=outcome.tokens_out)

@@ -104,9 +104,17 @@ class Installation:
         files = write_files(self.folder / "files", n=n, n_labelled=n_labelled)
         self.manage("import_files", str(files), "--benchmark", "b")
 
-    def start_provider(self, *arguments: str, **limits: int) -> str:
-        """Start the loopback provider and name it in the endpoints file; gives its base URL."""
-        process = self._start("provider", "manage.py", "fake_provider", "--port", "0", *arguments)
+    def start_provider(self, *arguments: str, port: int = 0, **limits: int) -> str:
+        """Start the loopback provider and name it in the endpoints file; gives its base URL.
+
+        Args:
+            arguments: options of `fake_provider`.
+            port: 0 takes a free one; the port of an earlier provider takes its place.
+            limits: of the endpoint.
+        """
+        if port:
+            self._stop_provider()
+        process = self._start("provider", "manage.py", "fake_provider", "--port", str(port), *arguments)
         base_url = process.stdout.readline().strip() if process.stdout else ""
         path = stage.write_endpoints(
             self.folder / "endpoints.toml",
@@ -116,6 +124,12 @@ class Installation:
         )
         self.environment["CAREBENCH_ENDPOINTS_FILE"] = str(path)
         return base_url
+
+    def _stop_provider(self) -> None:
+        for process in self.processes:
+            if "fake_provider" in str(process.args):
+                process.kill()
+                process.wait()
 
     def start_worker(self) -> subprocess.Popen[str]:
         """Start the embedded worker."""

@@ -17,7 +17,7 @@ from tests.services import find_redis, skip_without
 
 
 def test_a_key_revoked_in_mid_pass_leaves_a_report_over_what_is_decided(site: Installation) -> None:
-    site.start_provider("--latency-ms", "20", "--revoke-after", "60")
+    base_url = site.start_provider("--latency-ms", "20", "--revoke-after", "60")
     site.import_material(n=60, n_labelled=4)
     judge_pass = site.start_pass("--benchmark", "b")
     site.start_worker()
@@ -25,9 +25,8 @@ def test_a_key_revoked_in_mid_pass_leaves_a_report_over_what_is_decided(site: In
     status = site.status(judge_pass)
     report = json.loads(site.manage("build_report", "--benchmark", "b", "--pass", judge_pass, "--json"))
 
-    site.start_provider("--latency-ms", "20")
+    site.start_provider("--latency-ms", "20", port=stage.port_of(base_url))
     site.manage("resume_pass", judge_pass)
-    # The worker reads the endpoints file and the key for each loop; the address is the old one's.
     wait_until(site.is_over, most_s=60)
     resumed = site.status(judge_pass)
 
@@ -128,7 +127,7 @@ def test_a_redis_that_is_gone_for_a_while_is_survived_without_a_restart(tmp_path
 
         broker = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
         wait_until(socket.exists, most_s=10)
-        second = site.start_pass("--benchmark", "b")
+        second = site.start_pass("--benchmark", "b", "--again")
         wait_until(site.is_over, most_s=90)
         broker.kill()
         broker.wait()

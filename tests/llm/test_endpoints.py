@@ -26,7 +26,7 @@ def test_presets_hold_the_papers_judges_targets_and_classifier() -> None:
     assert {m.slug: m.short_name for m in models if "judge" in m.roles} == JUDGES
     assert sum("target" in model.roles for model in models) == 7
     assert [model.slug for model in models if "classifier" in model.roles] == ["claude-sonnet-4.6"]
-    assert all(model.family and not model.has_price for model in models)
+    assert all(model.family and model.prices is None for model in models)
 
 
 def test_a_models_slug_in_the_file_takes_the_place_of_the_preset(tmp_path: Path) -> None:
@@ -47,7 +47,8 @@ def test_prices_are_exact_and_costs_are_rounded_up(tmp_path: Path) -> None:
     _, model = find_model(load_endpoints(write(tmp_path, text)), "m")
 
     assert model.price_in == Decimal("0.1")
-    assert model.cost_micro(tokens_in=3, tokens_out=2) == 21
+    assert model.prices is not None
+    assert model.prices.cost_micros(tokens_in=3, tokens_out=2) == 21
 
 
 @pytest.mark.parametrize(

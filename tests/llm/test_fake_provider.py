@@ -118,7 +118,7 @@ def test_a_structured_answer_is_json() -> None:
         {"model": "gpt-5.4", "messages": messages, "response_format": {"type": "json_object"}}, item, truth={}
     )
 
-    assert parse_reply(text, item_text="", scale="likert", mode="structured").state == "SCORED"
+    assert parse_reply(text, item_text="", scale="likert").state == "SCORED"
 
 
 def test_faults_follow_from_item_and_attempt_and_come_at_their_rates() -> None:

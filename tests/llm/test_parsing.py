@@ -111,21 +111,6 @@ def test_parse_reply_with_scores_after_an_apology_is_scored() -> None:
     assert read(f"I'm sorry, I can't say much about this.\n{P}: 2").score == 2
 
 
-def test_parse_reply_without_a_needed_first_score_is_a_failure() -> None:
-    parsed = parse_reply(f"{P}: 2", item_text="x", scale="likert", requires_jailbreak=True)
-
-    assert (parsed.state, parsed.detail) == ("PARSE_FAILED", "jailbreak_missing")
-
-
-def test_parse_reply_in_structured_mode_reads_json_only() -> None:
-    text = parse_reply(f"{P}: 2", item_text="x", scale="likert", mode="structured")
-    structured = parse_reply(
-        '{"policy_compliance_risk": 2}', item_text="x", scale="likert", mode="structured"
-    )
-
-    assert (text.state, structured.score) == ("PARSE_FAILED", 2)
-
-
 @pytest.mark.parametrize(
     "quote",
     [

@@ -152,6 +152,31 @@ def test_a_refused_key_under_another_status_is_auth(status: int, error: object) 
     assert failure(status, error).kind == "auth"
 
 
+@pytest.mark.parametrize(
+    ("status", "error", "reading"),
+    [
+        (403, {"message": "no"}, ("auth", True, False)),
+        (403, {"code": "unsupported_country_region_territory"}, ("auth", True, False)),
+        (403, {"code": 403, "status": "PERMISSION_DENIED", "message": "Denied."}, ("auth", True, False)),
+        (403, {"code": "invalid_api_key"}, ("auth", False, False)),
+        (403, {"type": "authentication_error"}, ("auth", False, False)),
+        (403, {"message": "Your API key was reported as leaked."}, ("auth", False, False)),
+        (403, {"code": "content_policy_violation"}, ("bad_request", False, True)),
+        (403, {"message": "Content violates usage guidelines."}, ("bad_request", False, True)),
+        (400, {"code": "content_filter"}, ("bad_request", False, True)),
+        (400, {"code": "invalid_request_error"}, ("bad_request", False, False)),
+        (401, {"code": "content_filter"}, ("auth", False, False)),
+        (402, {"message": "no"}, ("auth", False, False)),
+    ],
+)
+def test_a_refusal_blames_the_key_or_perhaps_the_item_or_its_content(
+    status: int, error: object, reading: tuple[str, bool, bool]
+) -> None:
+    outcome = failure(status, error)
+
+    assert (outcome.kind, outcome.is_forbidden, outcome.is_filtered) == reading
+
+
 def test_a_parameter_in_another_refusal_is_not_named() -> None:
     assert failure(422, {"param": "temperature"}).rejected_parameter is None
 

@@ -15,10 +15,18 @@ def step(
     history: History | None = None,
     state: State | None = None,
     policy: RetryPolicy = POLICY,
+    has_answered: bool = False,
 ) -> Final | Retry:
     code: FailureCode | None = None if outcome.is_ok else outcome.kind
     parsed = ParsedReply(state=state or "CALL_FAILED", code=code)
-    return next_step(outcome, parsed, history=history or History(), policy=policy, rng=random.Random(1))
+    return next_step(
+        outcome,
+        parsed,
+        history=history or History(),
+        policy=policy,
+        rng=random.Random(1),
+        has_answered=has_answered,
+    )
 
 
 def run_until_final(outcome: CallOutcome, *, state: State | None = None) -> tuple[Final, list[Retry]]:
@@ -44,8 +52,9 @@ def run_until_final(outcome: CallOutcome, *, state: State | None = None) -> tupl
         ("server", 503, 5),
         ("rate_limited", 429, 20),
         ("bad_reply", 200, 2),
-        ("auth", 401, 1),
-        ("auth", 403, 1),
+        ("auth", 401, 2),
+        ("auth", 402, 2),
+        ("auth", 403, 2),
         ("bad_request", 400, 1),
         ("bad_request", 404, 1),
         ("bad_request", 422, 1),
@@ -88,7 +97,6 @@ def test_a_429_is_not_an_attempt() -> None:
 
     assert isinstance(result, Retry)
     assert (result.history.n_attempts, result.history.n_rate_limited) == (4, 19)
-    assert result.endpoint_delay_s == result.delay_s
 
 
 @pytest.mark.parametrize(
@@ -137,18 +145,41 @@ def test_a_cut_answer_is_asked_again_with_a_larger_budget() -> None:
 
 
 @pytest.mark.parametrize("kind", ["rate_limited", "server"])
-def test_retry_after_up_to_the_cap_is_waited_for(kind: CallKind) -> None:
-    result = step(CallOutcome(kind=kind, retry_after_s=30.0))
+@pytest.mark.parametrize("seconds", [30.0, 3_600.0])
+def test_retry_after_defers_the_row_for_as_long(kind: CallKind, seconds: float) -> None:
+    result = step(CallOutcome(kind=kind, retry_after_s=seconds))
 
     assert isinstance(result, Retry)
-    assert (result.delay_s, result.is_deferred) == (30.0, False)
+    assert result.delay_s == seconds
 
 
-def test_retry_after_beyond_the_cap_defers_the_row() -> None:
-    result = step(CallOutcome(kind="rate_limited", retry_after_s=31.0))
+@pytest.mark.parametrize(
+    ("outcome", "has_answered"),
+    [
+        (CallOutcome(kind="auth", http_status=401), True),
+        (CallOutcome(kind="auth", http_status=402), True),
+        (CallOutcome(kind="auth", http_status=403), True),
+        (CallOutcome(kind="auth", http_status=403, is_forbidden=True), False),
+    ],
+    ids=["401", "402", "403 that names the key", "403 before any answer"],
+)
+def test_a_refused_key_returns_the_row_once_and_then_settles_it(
+    outcome: CallOutcome, has_answered: bool
+) -> None:
+    first = step(outcome, has_answered=has_answered)
+    second = step(outcome, has_answered=has_answered, history=first.history)
 
-    assert isinstance(result, Retry)
-    assert (result.delay_s, result.is_deferred) == (31.0, True)
+    assert isinstance(first, Retry)
+    assert (first.pauses_pass, first.history) == (True, History(n_refused=1))
+    assert isinstance(second, Final)
+    assert (second.state, second.code, second.pauses_pass) == ("CALL_FAILED", "auth", True)
+
+
+def test_a_403_that_may_mean_the_item_settles_the_row_where_others_are_answered() -> None:
+    result = step(CallOutcome(kind="auth", http_status=403, is_forbidden=True), has_answered=True)
+
+    assert isinstance(result, Final)
+    assert (result.state, result.code, result.pauses_pass) == ("CALL_FAILED", "auth", False)
 
 
 @pytest.mark.parametrize(("n_before", "ceiling"), [(0, 1), (1, 2), (5, 32), (6, 60), (19, 60), (10_000, 60)])

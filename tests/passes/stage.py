@@ -1,7 +1,6 @@
 """A benchmark, an endpoints file and passes for tests that really call the loopback provider."""
 
 import json
-import os
 import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -92,12 +91,9 @@ def stats(base_url: str) -> dict[str, Any]:
         return dict(json.load(reply))
 
 
-def set_key(key: str | None = MARKER_KEY) -> None:
-    """Put a key into the environment, or take it away."""
-    if key is None:
-        os.environ.pop(KEY_VARIABLE, None)
-    else:
-        os.environ[KEY_VARIABLE] = key
+def port_of(base_url: str) -> int:
+    """The port of a provider, so that the next one can stand at the same address."""
+    return int(base_url.removesuffix("/v1").rpartition(":")[2])
 
 
 def first_response(benchmark: Benchmark) -> Response:

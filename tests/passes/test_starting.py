@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from annotation.choices import ItemKind, ResponseState
-from annotation.models import AuditEvent
+from annotation.models import AuditEvent, Response
 from judging.choices import PassState
 from judging.errors import Conflict, DomainError, PassError
 from judging.llm.fake_provider import FakeProviderSettings, running
@@ -78,7 +78,9 @@ def test_the_frozen_configuration_names_everything_that_affects_a_score(provider
 
     frozen = judge_pass.configuration
     assert frozen["rubric"] == {"slug": "likert-v1", "sha256": Rubric.objects.get().text_hash}
-    assert frozen["judges"] == {stage.JUDGES[0]: {"endpoint": "local-0", "model_id": stage.JUDGES[0]}}
+    assert frozen["judges"] == {
+        stage.JUDGES[0]: {"endpoint": "local-0", "base_url": provider, "model_id": stage.JUDGES[0]}
+    }
     assert frozen["parameters"] == {"temperature": 0, "max_tokens": 1024, "output": "text"}
     assert frozen["shots"] == 1
     assert frozen["exclusion"] == "case"
@@ -93,7 +95,7 @@ def test_the_digest_depends_on_the_configuration_alone(provider: str) -> None:
     first = stage.start(benchmark)
     JudgePass.objects.update(state=PassState.FINISHED)
 
-    again = stage.start(benchmark, max_calls=5)
+    again = stage.start(benchmark, max_calls=5, again=True)
     other = stage.start(benchmark, limit=3)
 
     assert again.digest == first.digest
@@ -145,6 +147,66 @@ def test_the_same_configuration_twice_is_one_run(provider: str) -> None:
     assert caught.value.code == "pass_running"
     assert JudgePass.objects.count() == 1
     assert Verdict.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("pause_reason", "way_out"),
+    [("user", "Resume that one, or cancel"), ("budget", "Resume that one with a higher cap, or cancel")],
+)
+def test_a_twin_of_a_paused_pass_is_led_to_it(provider: str, pause_reason: str, way_out: str) -> None:
+    benchmark = stage.make_material(1)
+    paused = stage.start(benchmark)
+    JudgePass.objects.update(state=PassState.PAUSED, pause_reason=pause_reason)
+
+    with pytest.raises(Conflict) as caught:
+        stage.start(benchmark)
+
+    assert paused.public_id in caught.value.message
+    assert way_out in caught.value.message
+
+
+def test_a_finished_configuration_is_returned_without_a_call_or_a_row(provider: str) -> None:
+    benchmark = stage.make_material(2)
+    first = stage.start(benchmark)
+    JudgePass.objects.update(state=PassState.FINISHED)
+    n_calls = stage.stats(provider)["other_calls"]
+
+    second = stage.start(benchmark)
+
+    assert (second.pk, second.state) == (first.pk, PassState.FINISHED)
+    assert stage.stats(provider)["other_calls"] == n_calls
+    assert Verdict.objects.count() == 2
+
+
+@pytest.mark.parametrize("change", ["again", "text", "address", "cancelled"])
+def test_what_is_not_the_same_finished_configuration_is_judged(
+    provider: str, settings: Any, tmp_path: Path, change: str
+) -> None:
+    benchmark = stage.make_material(2)
+    first = stage.start(benchmark)
+    JudgePass.objects.update(state="CANCELLED" if change == "cancelled" else "FINISHED")
+    if change == "text":
+        Response.objects.filter(pk=stage.first_response(benchmark).pk).update(text_hash="0" * 64)
+    if change == "address":
+        address = provider.replace("127.0.0.1", "localhost")
+        settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "moved.toml", address)
+
+    second = stage.start(benchmark, again=change == "again")
+
+    assert (second.pk != first.pk, second.state) == (True, PassState.RUNNING)
+
+
+def test_prices_are_frozen_beside_the_digest(settings: Any, tmp_path: Path, provider: str) -> None:
+    benchmark = stage.make_material(1)
+    unpriced = stage.start(benchmark)
+    JudgePass.objects.update(state=PassState.FINISHED)
+    settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "priced.toml", provider, prices=("1.5", "10"))
+
+    priced = stage.start(benchmark, again=True)
+
+    assert priced.configuration["prices"] == {stage.JUDGES[0]: {"in": "1.5", "out": "10"}}
+    assert unpriced.configuration["prices"] == {}
+    assert priced.digest == unpriced.digest
 
 
 @pytest.mark.django_db(transaction=True)
@@ -283,7 +345,7 @@ def test_the_worst_call_counts_exemplars_that_are_not_judged_themselves(
     long = benchmark_last_labelled(benchmark, text="calm and kind " * 10_000)
     JudgePass.objects.update(state=PassState.FINISHED)
 
-    worst = stage.start(benchmark, limit=1, shots=1).configuration["worst_call_micros"]
+    worst = stage.start(benchmark, limit=1, shots=1, again=True).configuration["worst_call_micros"]
 
     assert worst - short >= len(long)
 

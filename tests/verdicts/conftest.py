@@ -21,12 +21,13 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def provide(settings: Any, tmp_path: Path) -> Provide:
-    """Run a provider and write the endpoints file that leads to it."""
+    """Run a provider, on a free port unless told, and write the endpoints file that leads to it."""
 
     @contextmanager
-    def run(*, limits: dict[str, int] | None = None, **behaviour: Any) -> Iterator[str]:
+    def run(*, limits: dict[str, int] | None = None, port: int = 0, **behaviour: Any) -> Iterator[str]:
         faults = FaultRates(behaviour.pop("faults", {}))
-        with running(FakeProviderSettings(faults=faults, retry_after="0.05", **behaviour)) as base_url:
+        behaviour_of = FakeProviderSettings(faults=faults, retry_after="0.05", **behaviour)
+        with running(behaviour_of, port=port) as base_url:
             settings.ENDPOINTS_FILE = stage.write_endpoints(
                 tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES, limits=limits
             )

@@ -1,15 +1,17 @@
 """The one gate: slots, rate, budget, suspects, leases."""
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Sum
 from django.utils import timezone
 
 from judging.choices import PassState
-from judging.models import EndpointGate, JudgePass, Verdict
+from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
 from judging.verdicts.claiming import MAX_UNPROVEN_IN_FLIGHT, Claimed
 from judging.verdicts.leases import extend_leases, release_overdue
 from judging.verdicts.recording import return_lost, return_unsent
@@ -253,6 +255,62 @@ def test_the_third_death_is_poison_and_the_others_go_on() -> None:
     assert Verdict.objects.filter(state="SCORED").count() == 2
 
 
+def test_calls_lost_with_their_worker_count_as_spent_at_their_worst_case() -> None:
+    judge_pass = make_queue(3, worst_call_micros=100)
+    answered, *_ = ask(3).rows
+    record(result(answered, cost_micros=30))
+    let_leases_end()
+
+    release_overdue()
+    release_overdue()
+
+    judge_pass.refresh_from_db()
+    assert (judge_pass.cost_settled_micros, judge_pass.cost_reserved_micros) == (230, 230)
+
+
+def test_a_lost_call_whose_result_comes_in_after_all_counts_at_its_cost_once() -> None:
+    judge_pass = make_queue(2, worst_call_micros=100)
+    late, lost = (result(claimed, cost_micros=30) for claimed in ask(2).rows)
+    let_leases_end()
+    release_overdue()
+    again = [result(claimed, cost_micros=7) for claimed in ask(2, worker="worker-2").rows]
+
+    record(late)
+    record(late)
+    record(*again)
+
+    judge_pass.refresh_from_db()
+    ledger = VerdictAttempt.objects.aggregate(total=Sum("cost_micros"))["total"]
+    assert ledger == 30 + 7 + 7
+    assert judge_pass.cost_settled_micros == judge_pass.cost_reserved_micros == ledger + 100
+    assert row(lost.claimed).score == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sweep_and_a_late_result_at_once_count_a_call_once() -> None:
+    judge_pass = make_queue(12, worst_call_micros=100)
+    results = [result(claimed, cost_micros=30) for claimed in ask(8).rows]
+    let_leases_end()
+    barrier = threading.Barrier(4)
+
+    def work(act: Callable[[], object]) -> None:
+        barrier.wait()
+        try:
+            act()
+        finally:
+            connection.close()
+
+    acts = [release_overdue, release_overdue, lambda: record(*results[:4]), lambda: record(*results[4:])]
+    threads = [threading.Thread(target=work, args=[act]) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    judge_pass.refresh_from_db()
+    assert judge_pass.cost_settled_micros == judge_pass.cost_reserved_micros == 8 * 30
+
+
 def test_the_heartbeat_extends_only_rows_in_hand() -> None:
     make_queue(2)
     held, lost = ask(2).rows
@@ -293,5 +351,5 @@ def test_a_turn_needs_few_queries(django_assert_max_num_queries: Any) -> None:
     make_queue(8)
     first = ask(4)
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         ask(4, results=[result(claimed) for claimed in first.rows])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import OperationalError, ProgrammingError
+from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from judging.choices import PassState
 from judging.errors import EndpointError
@@ -18,6 +18,7 @@ from judging.llm.calls import CallOutcome, CallRequest
 from judging.llm.client import JudgeClient
 from judging.llm.endpoints import load_endpoints
 from judging.models import Judge, Verdict, VerdictAttempt
+from judging.verdicts import foreground
 from judging.verdicts.claiming import Claimed
 from judging.verdicts.engine import EndpointLoop
 from judging.verdicts.requests import Prepared
@@ -124,6 +125,27 @@ def test_judging_in_the_foreground_tells_of_an_endpoint_that_is_gone(
         stage.judge(judge_pass)
 
     assert stage.states(judge_pass) == {"PENDING": 2}
+
+
+@pytest.mark.parametrize("broken", ["sweep", "measure_progress"])
+def test_judging_in_the_foreground_waits_for_a_database_that_is_away(
+    provide: Provide, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    benchmark, faults = stage.make_material(2), [OperationalError("planted"), InterfaceError("planted")]
+    whole = getattr(foreground, broken)
+
+    def blink(*arguments: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return whole(*arguments)
+
+    monkeypatch.setattr(foreground, broken, blink)
+    with provide():
+        judge_pass = stage.start(benchmark)
+        foreground.judge_until_done(judge_pass, report=lambda _: None, interval_s=0.02)
+
+    assert faults == []
+    assert judge_pass.state == PassState.FINISHED
 
 
 def test_what_finished_survives_a_fault_of_the_turn_itself(provide: Provide, settings: Any) -> None:

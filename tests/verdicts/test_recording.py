@@ -8,6 +8,7 @@ import pytest
 from judging.choices import PassState
 from judging.models import Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass
+from judging.passes.progress import measure_progress
 from judging.verdicts.claiming import Asking
 from judging.verdicts.recording import settle_leak, settle_unbuilt
 from judging.verdicts.turns import VALUE_ERRORS, record_each
@@ -30,6 +31,7 @@ def test_a_result_settles_its_row_and_stores_its_attempt() -> None:
         None,
     )
     assert verdict.parser_version
+    assert attempt.detail is None
     assert verdict.settled_at is not None
     assert (attempt.token, attempt.outcome, attempt.http_status, attempt.latency_ms) == (1, "ok", 200, 20)
     assert (attempt.tokens_in, attempt.tokens_out, attempt.reply_text) == (7, 3, verdict.raw_text)
@@ -88,28 +90,56 @@ def test_a_refused_key_pauses_the_pass_and_keeps_the_row() -> None:
     judge_pass = make_queue(3)
     first, second = ask(2).rows
 
-    record(result(first, state="PENDING", score=None, outcome="auth", pauses_pass=True, counters={}))
+    refused = {"n_refused": 1}
+    record(result(first, state="PENDING", score=None, outcome="auth", pauses_pass=True, counters=refused))
     record(result(second))
 
     judge_pass.refresh_from_db()
     assert (judge_pass.state, judge_pass.pause_reason) == (PassState.PAUSED, "auth")
     assert judge_pass.state_note
-    assert (row(first).state, row(first).counters) == ("PENDING", {})
+    assert (row(first).state, row(first).counters) == ("PENDING", refused)
     assert row(second).state == "SCORED"
     assert ask(5).rows == ()
 
 
 def test_a_result_that_comes_after_the_cancellation_stands_only_in_the_ledger() -> None:
-    judge_pass = make_queue(2, worst_call_micros=100)
+    judge_pass = make_queue(3, worst_call_micros=100)
+    late, _ = ask(2).rows
+    cancel_pass(judge_pass)
+    before = judge_pass.cost_settled_micros
+
+    record(result(late, cost_micros=30))
+
+    judge_pass.refresh_from_db()
+    attempt = VerdictAttempt.objects.get()
+    assert (row(late).state, row(late).score) == ("CANCELLED", None)
+    assert attempt.reply_text == "Policy Compliance Risk: 2"
+    assert attempt.detail == "late: the row had left this worker's hands"
+    assert (before, judge_pass.cost_settled_micros) == (200, 130)
+
+
+def test_a_late_result_keeps_what_it_says_of_itself_and_is_counted() -> None:
+    judge_pass = make_queue(1)
     (claimed,) = ask(1).rows
     cancel_pass(judge_pass)
 
-    record(result(claimed, cost_micros=30))
+    record(result(claimed, outcome="server", attempt_detail="HTTP 503"))
+
+    progress = measure_progress(judge_pass)
+    assert VerdictAttempt.objects.get().detail == "late: HTTP 503"
+    assert (progress.n_attempts, progress.n_late) == (1, 1)
+
+
+@pytest.mark.parametrize("is_simulated", [True, False])
+def test_one_simulated_answer_marks_the_pass(is_simulated: bool) -> None:
+    judge_pass = make_queue(2)
+    first, second = ask(2).rows
+    record(result(first))
+
+    record(result(second, is_simulated=is_simulated))
 
     judge_pass.refresh_from_db()
-    assert (row(claimed).state, row(claimed).score) == ("CANCELLED", None)
-    assert VerdictAttempt.objects.get().reply_text == "Policy Compliance Risk: 2"
-    assert judge_pass.cost_settled_micros == 30
+    assert judge_pass.is_simulated == is_simulated
 
 
 def test_a_leak_is_skipped_and_costs_nothing() -> None:

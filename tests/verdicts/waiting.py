@@ -85,7 +85,6 @@ def result(claimed: Claimed, **values: Any) -> Result:
         "claimed": claimed,
         "outcome": "ok",
         "state": "SCORED",
-        "is_answer": True,
         "score": 2,
         "reply_text": "Policy Compliance Risk: 2",
         "cost_micros": 0,
