@@ -223,6 +223,11 @@ class StartPassForm(forms.Form):
         required=False,
         help_text="In the unit of the endpoints file's prices, which must be known for every judge.",
     )
+    again = forms.BooleanField(
+        label="Judge again although this configuration is finished",
+        required=False,
+        help_text="Otherwise you are led to the finished pass, and nothing is called.",
+    )
 
     def __init__(
         self, *args: Any, judges: list[OfferedJudge], rubrics: list[str], benchmark: Benchmark, **kwargs: Any
@@ -243,6 +248,10 @@ class StartPassForm(forms.Form):
         if isinstance(campaign, forms.ModelChoiceField):
             campaign.queryset = Campaign.objects.filter(benchmark=benchmark).order_by("name")
 
+    def initial_choices(self) -> dict[str, Any]:
+        """What an untouched form chooses, in the shape of the cleaned data."""
+        return {name: self.get_initial_for_field(field, name) for name, field in self.fields.items()}
+
     def clean_judges(self) -> tuple[str, ...]:
         return tuple(self.cleaned_data["judges"])
 
@@ -250,6 +259,15 @@ class StartPassForm(forms.Form):
 def _judge_words(judge: OfferedJudge) -> str:
     key = "" if judge.has_key else ", no key set"
     return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
+
+
+class RaiseCapsForm(forms.Form):
+    """Higher caps for a paused pass. Blank ones stay as they are."""
+
+    max_calls = forms.IntegerField(label="At most so many calls", min_value=1, required=False)
+    max_cost = forms.DecimalField(
+        label="At most so much money", min_value=0, decimal_places=2, required=False
+    )
 
 
 class AdoptRuleForm(forms.Form):

@@ -2,19 +2,23 @@
 
 import argparse
 import json
-from collections.abc import Callable
-from typing import Any, ClassVar
+from abc import abstractmethod
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from judging.errors import DomainError
+from judging.models import JudgePass
 from judging.selectors import find_pass_anywhere
 
 
 class SteeringCommand(BaseCommand):
-    """One act on one pass. A subclass names the act."""
+    """One act on one pass. A subclass says which."""
 
-    act: ClassVar[Callable[..., None]]
+    @abstractmethod
+    def act(self, judge_pass: JudgePass, options: dict[str, Any]) -> None:
+        """Make the one domain call."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("judge_pass", metavar="PASS", help="id of the pass")
@@ -23,10 +27,30 @@ class SteeringCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             judge_pass = find_pass_anywhere(options["judge_pass"])
-            type(self).act(judge_pass)
+            self.act(judge_pass, options)
         except DomainError as error:
             raise CommandError(error.message) from error
         if options["json"]:
             self.stdout.write(json.dumps({"pass": judge_pass.public_id, "state": judge_pass.state}))
         else:
             self.stdout.write(f"{judge_pass.public_id} is {judge_pass.state}.")
+
+
+def add_caps(parser: argparse.ArgumentParser) -> None:
+    """The two caps of a pass as options."""
+    parser.add_argument("--max-calls", type=int, metavar="N", help="no more calls than this")
+    parser.add_argument("--max-cost", metavar="X", help="no more money than this, in the prices' unit")
+
+
+def read_amount(text: str | None) -> Decimal | None:
+    """The value of `--max-cost`.
+
+    Raises:
+        CommandError: it is no number.
+    """
+    if text is None:
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise CommandError(f"--max-cost is {text!r}; expected an amount such as 12.50.") from error

@@ -1,6 +1,8 @@
 """Starting a pass, watching it, and pausing, resuming or cancelling it."""
 
 from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -10,28 +12,32 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Benchmark
-from judging.choices import PassSource, PassState, VerdictState
-from judging.errors import DomainError
-from judging.forms import StartPassForm
+from judging.choices import PassSource, PassState, PauseReason, VerdictState
+from judging.errors import DomainError, PassError
+from judging.forms import RaiseCapsForm, StartPassForm
 from judging.models import JudgePass
 from judging.passes.configuration import offered_judges, offered_rubrics
 from judging.passes.control import cancel_pass, pause_pass, resume_pass
+from judging.passes.estimating import PassEstimate, estimate_pass
 from judging.passes.progress import PassProgress, measure_progress
 from judging.passes.starting import PassRequest, start_pass
 from judging.selectors import count_complete_responses
 from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.wording import missing_words, pass_state_words
 
+FINISHED_ALREADY = (
+    "A pass with exactly this configuration is finished already, and this is it. Nothing was called."
+)
 ENDED = (PassState.FINISHED, PassState.CANCELLED)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @benchmark_page
 def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """Choose judges, rubric, exemplars and caps; then start."""
+    """Choose judges, rubric, exemplars and caps, see what that comes to; then start."""
     judges, status = offered_judges(), HTTPStatus.OK
     form = StartPassForm(request.POST or None, judges=judges, rubrics=offered_rubrics(), benchmark=benchmark)
-    if request.method == "POST":
+    if request.method == "POST" and "only_estimate" not in request.POST:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         if form.is_valid():
             try:
@@ -41,7 +47,10 @@ def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
             except DomainError as error:
                 form.add_error(None, error.message)
             else:
+                if judge_pass.state == PassState.FINISHED:
+                    messages.info(request, FINISHED_ALREADY)
                 return redirect("judging:pass", slug=benchmark.slug, public_id=judge_pass.public_id)
+    estimate = _estimate(benchmark, form)
     return show_page(
         request,
         "judging/start_pass.html",
@@ -49,7 +58,8 @@ def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         tab="judges",
         form=form,
         n_complete=count_complete_responses(benchmark),
-        judges=judges,
+        estimate=estimate,
+        worst_cost=_amount(estimate.worst_cost) if estimate else None,
         status=status,
     )
 
@@ -76,8 +86,13 @@ def pause(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRes
 @require_POST
 @benchmark_page
 def resume(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
-    """Go on with the missing rows."""
-    return _control(request, benchmark, public_id, resume_pass, "Going on with the missing rows.")
+    """Go on with the missing rows, under higher caps if any are given."""
+    form = RaiseCapsForm(request.POST)
+    if not form.is_valid():
+        problems = [str(problem) for problems in form.errors.values() for problem in problems]
+        raise PassError(f"The new caps cannot be used. {' '.join(problems)}", code="bad_number")
+    act = partial(resume_pass, **form.cleaned_data)
+    return _control(request, benchmark, public_id, act, "Going on with the missing rows.")
 
 
 @require_POST
@@ -90,16 +105,40 @@ def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRe
 def live_context(judge_pass: JudgePass) -> dict[str, Any]:
     """What `_live_pass.html` needs: progress, and which controls make sense now."""
     measured = measure_progress(judge_pass)
+    is_at_budget = judge_pass.pause_reason == PauseReason.BUDGET
+    # A pass that paused itself because something changed says so in its note; nobody else did.
+    is_by_itself = judge_pass.pause_reason == PauseReason.USER and judge_pass.state_note
     return {
         "judge_pass": judge_pass,
         "is_live": judge_pass.source == PassSource.JUDGED and judge_pass.state not in ENDED,
         "is_running": judge_pass.state == PassState.RUNNING,
         "is_paused": judge_pass.state == PassState.PAUSED,
-        "pause_words": judge_pass.get_pause_reason_display() if judge_pass.pause_reason else None,
+        "pause_words": None if is_by_itself else judge_pass.get_pause_reason_display(),
+        "caps_form": RaiseCapsForm() if is_at_budget else None,
         "progress": _shown(measured),
         "n_attempts": measured.n_attempts,
+        "n_late": measured.n_late,
         "waiting_until": measured.waiting_until,
     }
+
+
+def _estimate(benchmark: Benchmark, form: StartPassForm) -> PassEstimate | None:
+    """What the choices come to; None while they cannot be used."""
+    if form.is_bound and not form.is_valid():
+        return None
+    chosen = form.cleaned_data if form.is_bound else form.initial_choices()
+    try:
+        return estimate_pass(
+            benchmark,
+            judges=chosen["judges"],
+            rubric=chosen["rubric"],
+            shots=chosen["shots"],
+            campaign=chosen["campaign"],
+            limit=chosen["limit"],
+        )
+    except DomainError:
+        # Said when it is tried: a start with the same choices is refused with the reason.
+        return None
 
 
 def _shown(measured: PassProgress) -> dict[str, object]:
@@ -112,8 +151,12 @@ def _shown(measured: PassProgress) -> dict[str, object]:
         "counts": [(missing_words(state), measured.counts[state]) for state in known],
         "rate_per_s": measured.rate_per_s,
         "seconds_left": measured.seconds_left,
-        "cost": None if measured.cost is None else f"{measured.cost:.2f}",
+        "cost": _amount(measured.cost),
     }
+
+
+def _amount(cost: float | Decimal | None) -> str | None:
+    return None if cost is None else f"{cost:,.2f}"
 
 
 def _control(

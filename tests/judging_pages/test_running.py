@@ -1,5 +1,6 @@
 """Starting, watching and steering a pass in the browser's terms; a loopback provider answers."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.choices import ResponseState
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.models import JudgePass, Verdict
@@ -48,6 +50,11 @@ def address(name: str, study: Study, judge_pass: JudgePass | None = None) -> str
     if judge_pass is not None:
         kwargs["public_id"] = judge_pass.public_id
     return reverse(f"judging:{name}", kwargs=kwargs)
+
+
+def words_of(page: str) -> str:
+    """The text of a page without its tags."""
+    return " ".join(re.sub(r"<[^>]*>", "", page).split())
 
 
 def started_pass(study: Study, **values: object) -> JudgePass:
@@ -93,8 +100,90 @@ def test_starting_twice_shows_the_refusal_and_makes_one_run(
     answer = researcher_client.post(address("start_pass", study), asked)
 
     assert answer.status_code == 422
-    assert "running or paused already" in answer.content.decode()
+    assert "has exactly this configuration and is running. Watch that one" in answer.content.decode()
     assert JudgePass.objects.filter(source=PassSource.JUDGED).count() == 1
+
+
+def test_a_finished_configuration_leads_to_its_pass_unless_judged_again(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
+    researcher_client.post(address("start_pass", study), asked)
+    first = JudgePass.objects.get(source=PassSource.JUDGED)
+    JudgePass.objects.filter(pk=first.pk).update(state=PassState.FINISHED)
+
+    answer = researcher_client.post(address("start_pass", study), asked, follow=True)
+    researcher_client.post(address("start_pass", study), asked | {"again": "on"})
+
+    assert answer.redirect_chain == [(address("pass", study, first), 302)]
+    assert "finished already" in answer.content.decode()
+    assert JudgePass.objects.filter(source=PassSource.JUDGED).count() == 2
+
+
+def test_the_start_page_says_what_the_choices_come_to_and_starts_nothing(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0", "limit": "3", "only_estimate": "1"}
+    n = sum(response.state == ResponseState.OK for response in study.responses[:3])
+
+    answer = researcher_client.post(address("start_pass", study), asked)
+
+    page = words_of(answer.content.decode())
+    assert answer.status_code == 200
+    assert f"{n} call{'s' if n > 1 else ''} at most" in page
+    assert f"{n} complete response{'s' if n > 1 else ''} for each of 1 judge." in page
+    assert "The cost is not known" in page
+    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
+
+
+def test_the_start_page_estimates_its_own_initial_choices(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    page = words_of(researcher_client.get(address("start_pass", study)).content.decode())
+
+    n_complete = sum(response.state == ResponseState.OK for response in study.responses)
+    assert f"{n_complete} complete responses for each of 1 judge." in page
+
+
+def test_a_pass_at_its_budget_is_resumed_with_a_higher_cap(
+    researcher_client: Client, study: Study, provider: str
+) -> None:
+    judge_pass = started_pass(
+        study,
+        state=PassState.PAUSED,
+        pause_reason=PauseReason.BUDGET,
+        max_calls=3,
+        n_calls_reserved=3,
+        configuration={"judges": {"judge-x": {"endpoint": "loopback", "model_id": "judge-x"}}},
+    )
+    page = researcher_client.get(address("pass", study, judge_pass)).content.decode()
+
+    kept = researcher_client.post(address("resume_pass", study, judge_pass), {"max_calls": ""})
+    senseless = researcher_client.post(address("resume_pass", study, judge_pass), {"max_calls": "many"})
+    raised = researcher_client.post(address("resume_pass", study, judge_pass), {"max_calls": "9"})
+
+    judge_pass.refresh_from_db()
+    assert 'name="max_calls"' in page
+    assert 'name="max_cost"' in page
+    assert [kept.status_code, senseless.status_code, raised.status_code] == [422, 422, 302]
+    assert "expected a cap of 4 calls or more" in kept.content.decode()
+    assert "Enter a whole number" in senseless.content.decode()
+    assert (judge_pass.state, judge_pass.max_calls) == (PassState.RUNNING, 9)
+
+
+def test_a_pass_that_paused_itself_gives_its_own_reason(researcher_client: Client, study: Study) -> None:
+    judge_pass = started_pass(
+        study,
+        state=PassState.PAUSED,
+        pause_reason=PauseReason.USER,
+        state_note="The endpoint has moved.",
+    )
+
+    page = researcher_client.get(address("pass_progress", study, judge_pass)).content.decode()
+
+    assert "Paused. The endpoint has moved." in page
+    assert "paused by a person" not in page
+    assert 'name="max_calls"' not in page
 
 
 def test_a_dead_key_starts_nothing_and_says_why(

@@ -89,6 +89,62 @@ def test_pass_status_prints_exactly_the_agreed_document() -> None:
     assert document["counts"] == {"PENDING": 1, "SCORED": 2}
 
 
+def test_pass_status_says_in_words_what_it_costs_and_how_long_it_takes() -> None:
+    judge_pass = make_running_pass(
+        n_scored=6, n_pending=630, configuration={"worst_call_micros": 900}, cost_settled_micros=12_340_000
+    )
+    make_attempt(verdict=Verdict.objects.first(), detail="late: the row had left this worker's hands")
+
+    text = " ".join(run("pass_status", judge_pass.public_id).split())
+
+    assert "calls 1 (1 late: they changed no verdict)" in text
+    assert "cost 12.34 per second 0.2 time left 0:52:30" in text
+
+
+def test_pass_status_of_a_paused_pass_without_prices_says_what_is_not_known() -> None:
+    judge_pass = make_pass(state=PassState.PAUSED, pause_reason="user", state_note="The endpoint has moved.")
+
+    text = " ".join(run("pass_status", judge_pass.public_id).split())
+
+    assert text == f"{judge_pass.public_id} is PAUSED (user) calls 0 cost unknown The endpoint has moved."
+
+
+def test_a_finished_configuration_is_named_and_started_again_only_when_asked(
+    settings: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = stage.make_material(1)
+    command = ("start_pass", "--benchmark", benchmark.slug, "--judge", stage.JUDGES[0])
+    with running(FakeProviderSettings()) as base_url:
+        settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "endpoints.toml", base_url)
+        first = run(*command)
+        JudgePass.objects.update(state=PassState.FINISHED)
+
+        second, said = run(*command, "--foreground"), capsys.readouterr().err
+        third = run(*command, "--again")
+
+    assert second == first
+    assert "finished already" in said
+    assert third != first
+
+
+def test_resume_pass_raises_a_cap(settings: Any, tmp_path: Path) -> None:
+    benchmark = stage.make_material(3)
+    with running(FakeProviderSettings()) as base_url:
+        settings.ENDPOINTS_FILE = stage.write_endpoints(tmp_path / "endpoints.toml", base_url)
+        judge_pass = stage.start(benchmark, max_calls=1)
+        JudgePass.objects.update(state="PAUSED", pause_reason="budget", n_calls_reserved=1)
+
+        with pytest.raises(CommandError, match=r"used 1 calls and the cap is 1; expected a cap of 2 calls"):
+            run("resume_pass", judge_pass.public_id)
+        with pytest.raises(CommandError, match="expected an amount such as"):
+            run("resume_pass", judge_pass.public_id, "--max-cost", "much")
+        said = run("resume_pass", judge_pass.public_id, "--max-calls", "5")
+
+    judge_pass.refresh_from_db()
+    assert said == f"{judge_pass.public_id} is RUNNING.\n"
+    assert judge_pass.max_calls == 5
+
+
 def test_start_pause_cancel_print_exactly_the_agreed_document(settings: Any, tmp_path: Path) -> None:
     benchmark = stage.make_material(2)
     with running(FakeProviderSettings()) as base_url:

@@ -1,6 +1,7 @@
 """How far a judge pass is."""
 
 import argparse
+import datetime as dt
 import json
 from typing import Any
 
@@ -31,6 +32,13 @@ class Command(BaseCommand):
         self.stdout.write(f"{document['pass']} is {document['state']}{reason}")
         for state, n in sorted(document["counts"].items()):
             self.stdout.write(f"  {state:13} {n:>8,}")
-        self.stdout.write(f"  calls         {document['n_attempts']:>8,}")
+        late = f" ({progress.n_late:,} late: they changed no verdict)" if progress.n_late else ""
+        self.stdout.write(f"  calls         {progress.n_attempts:>8,}{late}")
+        cost = "unknown" if progress.cost is None else f"{progress.cost:,.2f}"
+        self.stdout.write(f"  cost          {cost:>8}")
+        if progress.rate_per_s is not None:
+            self.stdout.write(f"  per second    {progress.rate_per_s:>8.1f}")
+        if progress.seconds_left is not None:
+            self.stdout.write(f"  time left     {dt.timedelta(seconds=progress.seconds_left)!s:>8}")
         if progress.judge_pass.state_note:
             self.stdout.write(f"  {progress.judge_pass.state_note}")

@@ -4,13 +4,13 @@ import argparse
 import json
 import sys
 import time
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from judging.choices import PassState
 from judging.errors import DomainError
+from judging.management.steering import add_caps, read_amount
 from judging.models import JudgePass
 from judging.passes.configuration import DEFAULT_RUBRIC
 from judging.passes.progress import PassProgress
@@ -31,8 +31,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--campaign", help="judge only the responses of this campaign")
         parser.add_argument("--limit", type=int, metavar="N", help="judge only the first N responses")
-        parser.add_argument("--max-calls", type=int, metavar="N", help="no more calls than this")
-        parser.add_argument("--max-cost", metavar="X", help="no more money than this, in the prices' unit")
+        add_caps(parser)
+        parser.add_argument(
+            "--again", action="store_true", help="judge again although this configuration is finished"
+        )
         parser.add_argument(
             "--foreground", action="store_true", help="judge in this process until it is done"
         )
@@ -50,13 +52,20 @@ class Command(BaseCommand):
                     campaign=find_campaign(benchmark, options["campaign"]) if options["campaign"] else None,
                     limit=options["limit"],
                     max_calls=options["max_calls"],
-                    max_cost=_read_amount(options["max_cost"]),
+                    max_cost=read_amount(options["max_cost"]),
+                    again=options["again"],
                 ),
             )
-            if options["foreground"]:
+            is_finished_already = judge_pass.state == PassState.FINISHED
+            if options["foreground"] and not is_finished_already:
                 judge_until_done(judge_pass, report=None if options["json"] else self._show)
         except DomainError as error:
             raise CommandError(error.message) from error
+        if is_finished_already:
+            self.stderr.write(
+                "A pass with exactly this configuration is finished already: nothing was called. "
+                "--again judges once more."
+            )
         self._finish(judge_pass, as_json=options["json"], is_foreground=options["foreground"])
 
     def _finish(self, judge_pass: JudgePass, *, as_json: bool, is_foreground: bool) -> None:
@@ -74,12 +83,3 @@ class Command(BaseCommand):
         rate = f", {progress.rate_per_s:.0f}/s" if progress.rate_per_s else ""
         end = "\r" if sys.stderr.isatty() else "\n"
         self.stderr.write(f"{time.strftime('%H:%M:%S')} {counts}{rate}", ending=end)
-
-
-def _read_amount(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        return Decimal(text)
-    except InvalidOperation as error:
-        raise CommandError(f"--max-cost is {text!r}; expected an amount such as 12.50.") from error
