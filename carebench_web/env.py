@@ -9,6 +9,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
+BROKER_SCHEMES = frozenset({"memory", "redis", "rediss", "redis+socket"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 
@@ -91,6 +92,18 @@ def read_database(name: str, *, default_sqlite: Path) -> Mapping[str, Any]:
     if not settings.get("NAME"):
         raise ImproperlyConfigured(f"{name} names no database; expected it after the last slash.")
     return dict(settings)
+
+
+def read_broker(name: str) -> str:
+    """A broker's address: memory:// (default) or Redis, nothing else."""
+    url = read_text(name, default="memory://")
+    scheme = url.partition("://")[0] if "://" in url else ""
+    if scheme not in BROKER_SCHEMES:
+        raise ImproperlyConfigured(
+            f"{name} is {url.partition('@')[2] or url!r}; expected an address such as "
+            "redis://127.0.0.1:6379/0. Correct it, or unset it for no broker."
+        )
+    return url
 
 
 def read_number(name: str, *, default: float, least: float, most: float) -> float:

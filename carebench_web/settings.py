@@ -211,7 +211,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-CELERY_BROKER_URL = env.read_text("CELERY_BROKER_URL", default="memory://")
+CELERY_BROKER_URL = env.read_broker("CELERY_BROKER_URL")
 USES_MEMORY_BROKER = CELERY_BROKER_URL.startswith("memory://")
 # The memory broker polls each second unless told otherwise.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05} if USES_MEMORY_BROKER else {}

@@ -142,6 +142,27 @@ def test_database_of_another_kind_is_refused(
         env.read_database(NAME, default_sqlite=tmp_path / "unused")
 
 
+@pytest.mark.parametrize(
+    "url", ["memory://", "redis://h:6379/0", "rediss://h/0", "redis+socket:///run/redis.sock"]
+)
+def test_broker_of_a_known_kind_is_taken(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv(NAME, url)
+
+    assert env.read_broker(NAME) == url
+
+
+@pytest.mark.parametrize("url", ["foo", "amqp://u:hidden@h//", "redis:h"])
+def test_broker_of_another_kind_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv(NAME, url)
+
+    with pytest.raises(ImproperlyConfigured, match=NAME) as refusal:
+        env.read_broker(NAME)
+
+    assert "hidden" not in str(refusal.value)
+
+
 def start(
     tmp_path: Path, *, command: Sequence[str] = ("manage.py", "check"), **environment: str
 ) -> subprocess.CompletedProcess[str]:

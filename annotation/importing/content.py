@@ -18,7 +18,7 @@ from annotation.models import Benchmark, Prompt, Response, TargetModel
 RolloutKey = tuple[str, str, int]
 TextKey = tuple[str, str, str]
 
-STORED_EARLIER = "stored in the benchmark earlier"
+STORED_EARLIER = "an earlier import"
 
 
 @dataclass

@@ -218,6 +218,11 @@ def _unread(source: Source) -> FileOutcome:
     outcome = FileOutcome(path=source.file.name, kind=None)
     if source.refusal is not None:
         outcome.refuse_file(source.refusal)
+    elif source.looks_like is not None:
+        outcome.note(
+            f"ignored: not a name that is read, though its columns are those of {source.looks_like}; "
+            "give the file itself to read it"
+        )
     else:
         outcome.note("ignored: not a name that is read")
     return outcome

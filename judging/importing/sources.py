@@ -53,11 +53,15 @@ OTHER_FORMATS = {
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its table, or why it is not read. With neither it is ignored."""
+    """One file: its table, or why it is not read. With neither it is ignored.
+
+    `looks_like` names the table that an ignored file of a folder has the columns of.
+    """
 
     file: TextFile
     kind: str | None
     refusal: FileRefused | None = None
+    looks_like: str | None = None
 
 
 def find_sources(paths: Sequence[Path], *, encoding: str) -> list[Source]:
@@ -108,8 +112,10 @@ def _printable(name: str) -> str:
 
 def _source_of(file: TextFile, *, is_named: bool) -> Source:
     kind = KIND_OF_FILE.get(file.path.name)
-    if kind is not None or not is_named:
+    if kind is not None:
         return Source(file=file, kind=kind)
+    if not is_named:
+        return Source(file=file, kind=None, looks_like=_resemblance(file))
     other = OTHER_FORMATS.get(file.path.suffix.lower())
     if other is not None:
         refusal = FileRefused(
@@ -121,6 +127,15 @@ def _source_of(file: TextFile, *, is_named: bool) -> Source:
         return Source(file=file, kind=_kind_by_columns(file))
     except FileRefused as refusal:
         return Source(file=file, kind=None, refusal=refusal)
+
+
+def _resemblance(file: TextFile) -> str | None:
+    if file.path.suffix.lower() != ".csv":
+        return None
+    try:
+        return _kind_by_columns(file)
+    except FileRefused:
+        return None
 
 
 def _kind_by_columns(file: TextFile) -> str:

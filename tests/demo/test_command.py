@@ -86,12 +86,20 @@ def test_demo_serves_judges_live_and_leaves_nothing_running(
     with DIRECT.open(f"http://127.0.0.1:{port}/sign-in/") as answer:
         page = answer.read().decode()
     n_running = len(processes_in(folder))
+    second = subprocess.run(
+        [sys.executable, "manage.py", "demo", "--port", str(find_free_port())],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     process.send_signal(signal.SIGINT)
     code = process.wait(40)
 
     passwords = json.loads((folder / "var/demo/accounts.json").read_text())
     assert all(password in text for password in passwords.values())
     assert "published" in text
+    assert second.returncode != 0
+    assert "A demo runs already" in second.stderr
     assert "<form" in page
     assert n_running >= 4
     assert code == 0

@@ -1,10 +1,15 @@
 """The demo keeps to its own folder, whatever the shell holds."""
 
+import socket
 import stat
 import tomllib
 from pathlib import Path
 
-from carebench_web.demo.environment import prepare_environment
+from carebench_web.demo.environment import (
+    choose_provider_port,
+    prepare_environment,
+    write_endpoints,
+)
 
 
 def prepared(folder: Path, **before: str) -> dict[str, str]:
@@ -46,10 +51,43 @@ def test_secret_key_is_made_once_and_only_the_owner_reads_it(tmp_path: Path) -> 
 
 
 def test_endpoints_file_leads_to_this_machine_alone(tmp_path: Path) -> None:
-    environment = prepared(tmp_path)
+    prepared(tmp_path)
 
     document = tomllib.loads((tmp_path / "endpoints.toml").read_text())
 
     (endpoint,) = document["endpoint"]
-    assert endpoint["base_url"] == f"http://127.0.0.1:{environment['CAREBENCH_DEMO_PROVIDER_PORT']}/v1"
+    assert endpoint["base_url"].startswith("http://127.0.0.1:")
     assert {model["slug"] for model in endpoint["model"]} == {"gemini-3.1-pro", "gpt-5.4", "claude-opus-4.6"}
+
+
+def test_a_demo_that_runs_keeps_its_endpoints_file(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    before = (tmp_path / "endpoints.toml").read_text()
+
+    prepared(tmp_path)
+
+    assert (tmp_path / "endpoints.toml").read_text() == before
+
+
+def test_provider_keeps_its_port_while_it_is_free(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    file = tmp_path / "endpoints.toml"
+    first = choose_provider_port(file)
+
+    assert choose_provider_port(file) == first
+    assert f"127.0.0.1:{first}/" in file.read_text()
+
+
+def test_provider_moves_when_its_port_is_taken(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    file = tmp_path / "endpoints.toml"
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        write_endpoints(file, port=taken)
+
+        chosen = choose_provider_port(file)
+
+    assert chosen != taken
+    assert f"127.0.0.1:{chosen}/" in file.read_text()

@@ -236,7 +236,7 @@ def test_row_that_differs_from_a_stored_one_is_refused(tmp_path: Path, column: s
     outcome = import_rows(tmp_path, responses=[response_row(**{column: "Something else"})])
 
     assert codes(outcome) == [("conflict", 2, column)]
-    assert "stored in the benchmark earlier" in outcome.problems[0].message
+    assert "an earlier import" in outcome.problems[0].message
 
 
 def test_duplicate_in_a_file_is_kept_once_and_reported(tmp_path: Path) -> None:

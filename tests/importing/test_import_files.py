@@ -127,6 +127,17 @@ def test_dry_run_counts_what_the_import_then_does(tmp_path: Path) -> None:
     assert [file.to_json() for file in outcome.files] == [file.to_json() for file in preview.files]
 
 
+def test_ignored_file_with_the_columns_of_a_table_says_so(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, **all_tables())
+    (folder / "annotated_responses.csv").rename(folder / "labels.csv")
+
+    outcome = import_paths([folder])
+
+    (ignored,) = [file for file in outcome.files if file.path == "labels.csv"]
+    assert ignored.kind is None
+    assert "its columns are those of labels" in next(iter(ignored.notes))
+
+
 def test_folder_takes_files_of_the_known_names_and_ignores_others(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, **all_tables())
     for name in ("expected.json", "prompts.jsonl", "responses.xlsx", "notes.csv", ".hidden.csv"):

@@ -250,7 +250,7 @@ def test_annotator_with_two_answers_for_a_response_is_refused(
     outcome = import_rows(tmp_path, labels=rows)
 
     assert codes(outcome) == [("conflict", 3, column)]
-    place = "stored in the benchmark earlier" if is_stored else "annotated_responses.csv line 2"
+    place = "an earlier import" if is_stored else "annotated_responses.csv line 2"
     assert "'ann-1'" in outcome.problems[0].message
     assert "on line 3" in outcome.problems[0].message
     assert place in outcome.problems[0].message

@@ -1,15 +1,16 @@
 """Try everything on one machine: bundled simulated data, a live simulated pass, pages."""
 
 import argparse
-import os
-import socket
-from typing import Any
+import fcntl
+from pathlib import Path
+from typing import Any, TextIO
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Benchmark
+from carebench_web.demo.environment import choose_provider_port, is_free
 from carebench_web.demo.processes import Processes, Stopped
 from carebench_web.demo.setup import DemoAccount, import_benchmark, make_accounts, make_campaign
 from judging.choices import PassSource
@@ -33,6 +34,13 @@ class Command(BaseCommand):
         folder = settings.DATA_DIR
         if not options["no_serve"]:
             _check_port(options["port"])
+        lock = _claim(folder)
+        try:
+            self._run(folder, **options)
+        finally:
+            lock.close()
+
+    def _run(self, folder: Path, **options: Any) -> None:
         self.stdout.write(f"Preparing the demo in {folder} ...")
         call_command("migrate", verbosity=0)
         benchmark = import_benchmark(folder / "files")
@@ -51,7 +59,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _serve(self, benchmark: Benchmark, accounts: list[DemoAccount], *, port: int) -> None:
-        provider_port = os.environ["CAREBENCH_DEMO_PROVIDER_PORT"]
+        provider_port = choose_provider_port(settings.ENDPOINTS_FILE)
         with Processes(settings.DATA_DIR) as processes:
             truth = str(settings.DATA_DIR / "files" / "truth.json")
             processes.start(
@@ -103,12 +111,21 @@ def _table_line(pair: dict[str, Any]) -> str:
 
 
 def _check_port(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise CommandError(
-                f"Port {port} of 127.0.0.1 is taken. Stop what listens there, or choose another: "
-                f"manage.py demo --port {port + 1}"
-            ) from error
+    if not is_free(port):
+        raise CommandError(
+            f"Port {port} of 127.0.0.1 is taken, perhaps by a demo that runs already. Stop what "
+            f"listens there, or choose another port: .venv/bin/python manage.py demo --port {port + 1}"
+        )
+
+
+def _claim(folder: Path) -> TextIO:
+    """Lock the demo's folder for as long as the returned file is open."""
+    lock = (folder / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise CommandError(
+            f"A demo runs already from {folder}. Use that one, or stop it with Ctrl-C first."
+        ) from error
+    return lock

@@ -57,7 +57,8 @@ class Command(BaseCommand):
     def _print(self, outcome: ImportOutcome) -> None:
         for file in outcome.files:
             if file.kind is None:
-                self.stdout.write(f"{file.path}: {'not read' if file.problems else 'ignored'}")
+                words = ["not read"] if file.problems else list(file.notes)
+                self.stdout.write(f"{file.path}: {'; '.join(words)}")
                 continue
             implied = "".join(
                 f", {count} {name} made" for name, count in sorted(file.implied.items()) if count
