@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Benchmark
-from carebench_web.demo.environment import choose_provider_port, is_free
+from carebench_web.demo.environment import ENDPOINTS_NAME, choose_provider_port, is_free
 from carebench_web.demo.processes import Processes, Stopped
 from carebench_web.demo.setup import DemoAccount, import_benchmark, make_accounts, make_campaign
 from judging.choices import PassSource
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _serve(self, benchmark: Benchmark, accounts: list[DemoAccount], *, port: int) -> None:
-        provider_port = choose_provider_port(settings.ENDPOINTS_FILE)
+        provider_port = choose_provider_port(settings.DATA_DIR / ENDPOINTS_NAME)
         with Processes(settings.DATA_DIR) as processes:
             truth = str(settings.DATA_DIR / "files" / "truth.json")
             processes.start(
