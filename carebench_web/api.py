@@ -9,6 +9,8 @@ from rest_framework.response import Response
 
 from annotation.errors import Conflict, DomainError, Gone, NotAllowed
 
+# Codes whose status says more than that of their kind.
+STATUS_OF_CODE = {"upload_too_large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE}
 STATUS_OF_ERROR: dict[type[DomainError], int] = {
     NotAllowed: status.HTTP_403_FORBIDDEN,
     Conflict: status.HTTP_409_CONFLICT,
@@ -39,7 +41,10 @@ class Pages(pagination.PageNumberPagination):
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """Every refusal as `{"detail", "code", "fields"?}`; anything unknown stays a server error."""
     if isinstance(error, DomainError):
-        code = next((STATUS_OF_ERROR[kind] for kind in type(error).__mro__ if kind in STATUS_OF_ERROR), 400)
+        by_kind = next(
+            (STATUS_OF_ERROR[kind] for kind in type(error).__mro__ if kind in STATUS_OF_ERROR), 400
+        )
+        code = STATUS_OF_CODE.get(error.code, by_kind)
         return Response({"detail": error.message, "code": error.code}, status=code)
     response = rest_views.exception_handler(error, context)
     if response is None:

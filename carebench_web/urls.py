@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
+    path("api/v1/<path:rest>", views.no_such_api_address),
     # Ahead of the admin site's own page of this address, which leaves no audit event.
     path("admin/password_change/", admin.site.admin_view(views.change_own_password)),
     path("admin/", admin.site.urls),

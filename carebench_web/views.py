@@ -33,6 +33,11 @@ def change_own_password(request: HttpRequest) -> HttpResponse:
         return admin.site.password_change(request)
 
 
+def no_such_api_address(request: HttpRequest, rest: str) -> JsonResponse:
+    """An address below the API that leads nowhere, in the API's own shape."""
+    return JsonResponse({"detail": "There is nothing at this address.", "code": "not_found"}, status=404)
+
+
 @require_GET
 def health(request: HttpRequest) -> JsonResponse:
     """Answers 200 when the process runs and the database answers."""

@@ -43,7 +43,7 @@ class PassState(TextChoices):
 
 
 class PauseReason(TextChoices):
-    USER = "user", _("paused by a person")
+    USER = "user", _("stopped by a person")
     AUTH = "auth", _("the provider refused the key")
     BUDGET = "budget", _("the budget is used up")
 

@@ -209,7 +209,12 @@ class StartPassForm(forms.Form):
         required=False,
         empty_label="the whole benchmark",
     )
-    limit = forms.IntegerField(label="Only the first responses", min_value=1, required=False)
+    limit = forms.IntegerField(
+        label="Only the first responses",
+        min_value=1,
+        required=False,
+        help_text="In the order of import, to try things out. It is no sample.",
+    )
     max_calls = forms.IntegerField(
         label="At most so many calls",
         min_value=1,

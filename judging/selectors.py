@@ -100,6 +100,11 @@ def _is_storable(name: str) -> bool:
     return "\0" not in name and not any("\ud800" <= char <= "\udfff" for char in name)
 
 
+def count_rollout_responses(benchmark: Benchmark) -> int:
+    """How many responses stand in a rollout: what a report over the whole benchmark rests on."""
+    return Response.objects.filter(prompt__benchmark=benchmark, rollout__isnull=False).count()
+
+
 def count_complete_responses(benchmark: Benchmark) -> int:
     """How many responses a pass over the whole benchmark would judge."""
     return Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK).count()

@@ -195,7 +195,7 @@ def _read_header(header: Sequence[str], *, required: Sequence[str], line: int) -
             raise FileRefused(
                 "unstorable_character",
                 f"A column name holds U+{ord(found[0]):04X}, which no name may hold. Save the file as UTF-8 "
-                "text, or name its encoding, for example --encoding utf-16-le.",
+                "text, or name its encoding, for example utf-16-le.",
                 line=line,
             )
         if not column:

@@ -71,7 +71,7 @@ def _check_bytes(file: TextFile) -> None:
             except UnicodeError as error:
                 raise FileRefused(
                     "encoding",
-                    f"The file is not {file.encoding}: {error}. Name its encoding with --encoding.",
+                    f"The file is not {file.encoding}: {error}. Name its encoding.",
                 ) from error
             if not chunk:
                 return
@@ -100,7 +100,7 @@ def _refuse_marks(head: bytes, *, encoding: str) -> None:
         raise FileRefused(
             "encoding",
             f"The file begins with a UTF-16 mark; expected {encoding}. Save it as UTF-8, or name its "
-            "encoding: --encoding utf-16.",
+            "encoding, utf-16.",
         )
 
 
@@ -111,6 +111,6 @@ def _wrong_encoding(file: TextFile, *, place: int, byte: int) -> FileRefused:
     return FileRefused(
         "encoding",
         f"Byte {place} (line {line}) is 0x{byte:02x}, which is not {file.encoding}. Save the file as UTF-8, "
-        "or name its encoding, for example --encoding cp1252.",
+        "or name its encoding, for example cp1252.",
         line=line,
     )

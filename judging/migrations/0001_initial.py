@@ -94,7 +94,7 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(max_length=64)),
                 ('is_simulated', models.BooleanField(default=False)),
                 ('state', models.CharField(choices=[('READY', 'ready'), ('RUNNING', 'running'), ('PAUSED', 'paused'), ('FINISHED', 'finished'), ('CANCELLED', 'cancelled')], default='READY', max_length=16)),
-                ('pause_reason', models.CharField(blank=True, choices=[('user', 'paused by a person'), ('auth', 'the provider refused the key'), ('budget', 'the budget is used up')], max_length=16, null=True)),
+                ('pause_reason', models.CharField(blank=True, choices=[('user', 'stopped by a person'), ('auth', 'the provider refused the key'), ('budget', 'the budget is used up')], max_length=16, null=True)),
                 ('state_note', models.TextField(blank=True, null=True)),
                 ('max_calls', models.PositiveIntegerField(blank=True, null=True)),
                 ('max_cost_micros', models.PositiveBigIntegerField(blank=True, null=True)),

@@ -11,7 +11,7 @@ from judging.choices import PassState
 from judging.models import JudgePass, Report
 from judging.reports.digests import SCHEMA_VERSION, code_version, digest_of_input
 from judging.reports.rule_choice import ChosenRule, choose_rule
-from judging.selectors import default_pass, load_evidence, load_labels, passes_of
+from judging.selectors import count_rollout_responses, default_pass, load_evidence, load_labels, passes_of
 from judging.stats.records import Evidence
 
 DEFAULT_SEED = 20260629
@@ -67,7 +67,7 @@ def build_report(
     )
     if not is_stored:
         _store(content, benchmark=benchmark)
-    return content | {"passes": _list_passes(benchmark)}
+    return content | _about(benchmark)
 
 
 def read_report(
@@ -86,7 +86,7 @@ def read_report(
         RuleError: as `build_report`.
     """
     content, _ = _find_or_compute(benchmark, judge_pass=judge_pass, rule=rule, campaign=campaign, seed=seed)
-    return content | {"passes": _list_passes(benchmark)}
+    return content | _about(benchmark)
 
 
 def grade_responses(
@@ -183,6 +183,14 @@ def _compute(
             rule_name=chosen.name if chosen else None,
             seed=seed,
         ),
+    }
+
+
+def _about(benchmark: Benchmark) -> dict[str, Any]:
+    """What a report says of the benchmark as it is now, beside what it was computed from."""
+    return {
+        "passes": _list_passes(benchmark),
+        "n_responses_of_benchmark": count_rollout_responses(benchmark),
     }
 
 

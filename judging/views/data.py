@@ -11,7 +11,6 @@ from django.views.decorators.http import require_safe
 from annotation.choices import ResponseState
 from annotation.models import AuditEvent, Benchmark
 from annotation.selectors import models_with_many_empty
-from annotation.templatetags import formatting
 from judging.forms import UploadForm
 from judging.views import listings
 from judging.views.choosing import ReportChoice
@@ -67,15 +66,15 @@ def _answer(prompts: Mapping[str, int], by_model: Mapping[str, Counter[str]]) ->
         return "This benchmark holds nothing yet."
     if not n_responses:
         return format_html(
-            "{} prompts in {}, and no responses yet.",
-            formatting.count(n_prompts),
+            "{} in {}, and no responses yet.",
+            counted(n_prompts, "prompt"),
             counted(len(prompts), "category", "categories"),
         )
     return format_html(
-        "{} prompts in {}, and {} responses of {}.",
-        formatting.count(n_prompts),
+        "{} in {}, and {} of {}.",
+        counted(n_prompts, "prompt"),
         counted(len(prompts), "category", "categories"),
-        formatting.count(n_responses),
+        counted(n_responses, "response"),
         counted(len(by_model), "model"),
     )
 

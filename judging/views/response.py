@@ -105,7 +105,7 @@ def _show_exemplar(exemplar: Mapping[str, Any], response: Response, choice: Repo
 
 def _exemplar_counts(verdict: Verdict) -> str | None:
     n_acceptable, n_unacceptable = verdict.n_exemplars_acceptable, verdict.n_exemplars_unacceptable
-    if n_acceptable is None or n_unacceptable is None:
+    if not n_acceptable and not n_unacceptable:
         return None
     return f"{n_acceptable} Acceptable, {n_unacceptable} Unacceptable"
 

@@ -27,6 +27,7 @@ def show_results(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         parts = {
             "basis": results_basis(report, choice),
             "left_out": _much_left_out(report),
+            "coverage": _coverage(report),
             "models_figure": inline_figure("models", report, choice),
             "categories_figure": inline_figure("categories", report, choice),
             "heat_map": inline_figure("heat-map", report, choice),
@@ -63,6 +64,12 @@ def _much_left_out(report: Mapping[str, Any]) -> dict[str, Any] | None:
         "n_all": overall["n_responses"],
         "bounds": overall["failure_rate_bounds"],
     }
+
+
+def _coverage(report: Mapping[str, Any]) -> dict[str, int] | None:
+    """The notice when the pass is over a part of the benchmark: its rates describe that part alone."""
+    n, n_all = report["overall"]["n_responses"], report["n_responses_of_benchmark"]
+    return {"n": n, "n_all": n_all} if n < n_all else None
 
 
 def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, Any]:

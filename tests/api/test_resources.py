@@ -310,3 +310,10 @@ def test_list_takes_the_same_queries_for_more_rows(
 
     with django_assert_max_num_queries(len(few)):
         get(researcher_client, path)
+
+
+def test_address_that_leads_nowhere_answers_in_the_apis_shape(researcher_client: Client) -> None:
+    answer = researcher_client.get("/api/v1/no-such-thing/")
+
+    assert answer.status_code == 404
+    assert answer.json()["code"] == "not_found"

@@ -228,3 +228,18 @@ def test_export_filters_keep_the_campaign(researcher_client: Client, study: Stud
 
 def _any_flag(study: Study) -> str:
     return '{"kind": "any_flag", "judges": ["study-judge-a", "study-judge-b"]}'
+
+
+def test_pass_over_a_part_of_the_benchmark_says_so(researcher_client: Client, study: Study) -> None:
+    study.judge_pass.source = "JUDGED"
+    study.judge_pass.save()
+    study.judge_pass.verdicts.filter(response__in=study.responses[10:]).delete()
+
+    page = shown(researcher_client, "results", "study")
+
+    assert "This pass is over" in page
+    assert "of the benchmark. The rates describe those alone" in page
+
+
+def test_pass_over_the_whole_benchmark_needs_no_such_notice(researcher_client: Client, study: Study) -> None:
+    assert "This pass is over" not in shown(researcher_client, "results", "study")
