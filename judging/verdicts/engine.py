@@ -27,7 +27,7 @@ from judging.llm.endpoints import Endpoint, load_endpoints
 from judging.llm.parsing import interpret
 from judging.llm.retrying import RetryPolicy, next_step
 from judging.passes.control import finish_passes, pause_outdated
-from judging.verdicts.claiming import Asking, Claim, Claimed
+from judging.verdicts.claiming import NO_ANSWER, Asking, Claim, Claimed
 from judging.verdicts.leases import extend_leases
 from judging.verdicts.recording import (
     return_and_pause,
@@ -63,7 +63,10 @@ class _Turn:
 
 
 class EndpointLoop:
-    """Judges due rows of one endpoint until none is due, the slice ends or it is told to stop."""
+    """Judges due rows of one endpoint until none is due, the slice ends or it is told to stop.
+
+    Passes that it could no longer judge as they were frozen are paused first.
+    """
 
     def __init__(
         self,
@@ -87,6 +90,7 @@ class EndpointLoop:
         self._answered_passes: set[int] = set()
         self._n_forbidden_on_end = 0
         self._heartbeat_at = time.monotonic()
+        self._is_checked = False
         # A turn was lost with its connection: it may have claimed rows that were never sent.
         self._may_have_lost_rows = False
         # Whether each of the last calls was refused with a 429.
@@ -174,6 +178,9 @@ class EndpointLoop:
             return _Turn(prepared=(), wait_s=DATABASE_RETRY_S, is_drained=False)
 
     def _take_turn(self, results: list[Result], *, wanted: int, held: list[int]) -> _Turn:
+        if not self._is_checked:
+            pause_outdated(self.endpoint)
+            self._is_checked = True
         if self._may_have_lost_rows:
             return_lost(worker=self.worker, held=[*held, *(result.claimed.verdict_id for result in results)])
             self._may_have_lost_rows = False
@@ -188,6 +195,8 @@ class EndpointLoop:
         claim = self._write_and_claim(asking, results)
         self._n_recorded += len(results)
         for result in results:
+            if result.outcome not in NO_ANSWER:
+                self._answered_passes.add(result.claimed.judge_pass_id)
             if result.learned is not None:
                 self._builder.learn(result.claimed.judge_id, result.learned)
         if time.monotonic() - self._heartbeat_at > settings.LEASE_S / 3:
@@ -238,6 +247,7 @@ class EndpointLoop:
         outcome: CallOutcome | None = None
         try:
             outcome = await client.complete(prepared.request)
+            self._count_forbidden(outcome)
             parsed = interpret(outcome, item_text=prepared.item_text, scale=prepared.rubric.scale)
             step = next_step(
                 outcome,
@@ -245,7 +255,7 @@ class EndpointLoop:
                 history=prepared.history,
                 policy=self._policy,
                 rng=self._rng,
-                has_answered=self._does_answer(prepared.claimed.judge_pass_id, outcome),
+                has_answered=self._has_answered(prepared.claimed.judge_pass_id),
             )
             return result_of(prepared, outcome, parsed, step)
         except Exception as error:
@@ -253,13 +263,14 @@ class EndpointLoop:
             logger.error("verdict %s: call not handled (%s)", prepared.claimed.verdict_id, where(error))
             return unreadable_result(prepared, outcome, error)
 
-    def _does_answer(self, pass_id: int, outcome: CallOutcome) -> bool:
-        """Whether the endpoint answers in a pass: it has, and not with 403s alone of late."""
+    def _count_forbidden(self, outcome: CallOutcome) -> None:
         if outcome.is_forbidden:
             self._n_forbidden_on_end += 1
         elif outcome.is_ok or outcome.is_filtered:
             self._n_forbidden_on_end = 0
-            self._answered_passes.add(pass_id)
+
+    def _has_answered(self, pass_id: int) -> bool:
+        """Whether the endpoint answers in a pass, so that a 403 may be the item's own."""
         return pass_id in self._answered_passes and self._n_forbidden_on_end <= MOST_FORBIDDEN_ON_END
 
 
@@ -270,13 +281,10 @@ async def _run_in(executor: ThreadPoolExecutor, function: Callable[[], Answer]) 
 def run_endpoint(name: str, *, should_stop: Callable[[], bool]) -> int:
     """Judge what is due at an endpoint; returns the number of calls recorded.
 
-    Passes that can no longer be judged as they were frozen are paused first.
-
     Raises:
         EndpointError: the endpoints file cannot be read or no longer names the endpoint.
     """
     endpoint = load_endpoints(settings.ENDPOINTS_FILE).get(name)
     if endpoint is None:
         raise EndpointError(f"The endpoints file does not name {name!r}; its rows wait until it does.")
-    pause_outdated(endpoint)
     return asyncio.run(EndpointLoop(endpoint, should_stop=should_stop).run())
