@@ -30,7 +30,6 @@ urlpatterns = [
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
     path("<slug:slug>/judges/start/", running.start, name="start_pass"),
     path("<slug:slug>/judges/<slug:public_id>/", judges.show_pass, name="pass"),
-    path("<slug:slug>/judges/<slug:public_id>/progress/", running.show_progress, name="pass_progress"),
     path("<slug:slug>/judges/<slug:public_id>/pause/", running.pause, name="pause_pass"),
     path("<slug:slug>/judges/<slug:public_id>/resume/", running.resume, name="resume_pass"),
     path("<slug:slug>/judges/<slug:public_id>/cancel/", running.cancel, name="cancel_pass"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from annotation.audit import record_event
 from annotation.choices import ItemKind, ResponseState
@@ -30,6 +32,8 @@ from judging.passes.configuration import (
 )
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
+
+logger = logging.getLogger(__name__)
 
 BATCH_SIZE = 500
 JUDGE_TASK = "judging.judge_endpoint"
@@ -164,11 +168,17 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
 
 
 def wake_workers(endpoint_names: Sequence[str]) -> None:
-    """Send a message for each endpoint; with the memory broker the worker's own sweep finds the rows."""
+    """Send a message for each endpoint; with the memory broker the worker's own sweep finds the rows.
+
+    What was decided is stored already, so a broker that is away costs a second and nothing else.
+    """
     if settings.USES_MEMORY_BROKER:
         return
-    for name in endpoint_names:
-        current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S)
+    try:
+        for name in endpoint_names:
+            current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S, retry=False)
+    except (OperationalError, OSError) as error:
+        logger.warning("no worker was woken (%s); the next sweep finds the rows", type(error).__name__)
 
 
 def _check_numbers(request: PassRequest) -> None:

@@ -46,7 +46,8 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
     judge_pass = get_object_or_404(passes, benchmark=benchmark, public_id=public_id)
     counts = listings.verdict_counts(judge_pass)
     choice = ReportChoice(benchmark, judge_pass=judge_pass)
-    return show_page(
+    live = live_context(judge_pass)
+    page = show_page(
         request,
         "judging/pass.html",
         benchmark=benchmark,
@@ -58,8 +59,13 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
         calibration_url=choice.address("calibration"),
         results_url=choice.address("results"),
-        **live_context(judge_pass),
+        **live,
     )
+    seen = request.GET.get("seen")
+    if seen is not None and (seen != judge_pass.state or not live["is_polling"]):
+        # A page that watches shows controls of another state, or has nothing more to watch.
+        page.headers["HX-Refresh"] = "true"
+    return page
 
 
 def _passes_answer(passes: Sequence[ListedPass]) -> str:

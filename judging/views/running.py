@@ -8,8 +8,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Benchmark
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
@@ -64,18 +64,6 @@ def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     )
 
 
-@require_safe
-@benchmark_page
-def show_progress(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
-    """The live part of a pass's page. Once the pass has moved on, the page is asked to reload."""
-    judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
-    context = {"benchmark": benchmark} | live_context(judge_pass)
-    response = render(request, "judging/_live_pass.html", context)
-    if judge_pass.state != PassState.RUNNING:
-        response.headers["HX-Refresh"] = "true"
-    return response
-
-
 @require_POST
 @benchmark_page
 def pause(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
@@ -103,15 +91,18 @@ def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRe
 
 
 def live_context(judge_pass: JudgePass) -> dict[str, Any]:
-    """What `_live_pass.html` needs: progress, and which controls make sense now."""
+    """What `_live_pass.html` and `_steer_pass.html` need: progress, and which controls make sense now."""
     measured = measure_progress(judge_pass)
+    is_running = judge_pass.state == PassState.RUNNING
     is_at_budget = judge_pass.pause_reason == PauseReason.BUDGET
     # A pass that paused itself because something changed says so in its note; nobody else did.
     is_by_itself = judge_pass.pause_reason == PauseReason.USER and judge_pass.state_note
     return {
         "judge_pass": judge_pass,
         "is_live": judge_pass.source == PassSource.JUDGED and judge_pass.state not in ENDED,
-        "is_running": judge_pass.state == PassState.RUNNING,
+        "is_running": is_running,
+        # A paused pass is still watched while calls are in flight.
+        "is_polling": is_running or VerdictState.RUNNING in measured.counts,
         "is_paused": judge_pass.state == PassState.PAUSED,
         "pause_words": None if is_by_itself else judge_pass.get_pause_reason_display(),
         "caps_form": RaiseCapsForm() if is_at_budget else None,

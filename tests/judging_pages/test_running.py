@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.choices import ResponseState
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
@@ -179,7 +180,7 @@ def test_a_pass_that_paused_itself_gives_its_own_reason(researcher_client: Clien
         state_note="The endpoint has moved.",
     )
 
-    page = researcher_client.get(address("pass_progress", study, judge_pass)).content.decode()
+    page = researcher_client.get(address("pass", study, judge_pass)).content.decode()
 
     assert "Paused. The endpoint has moved." in page
     assert "paused by a person" not in page
@@ -228,7 +229,7 @@ def test_live_part_shows_counts_and_asks_for_itself_while_running(
             score=None,
         )
 
-    answer = researcher_client.get(address("pass_progress", study, judge_pass))
+    answer = researcher_client.get(address("pass", study, judge_pass), {"seen": "RUNNING"})
 
     page = answer.content.decode()
     assert answer.status_code == 200
@@ -237,13 +238,47 @@ def test_live_part_shows_counts_and_asks_for_itself_while_running(
     assert "HX-Refresh" not in answer.headers
 
 
-def test_live_part_reloads_the_page_once_the_pass_has_ended(researcher_client: Client, study: Study) -> None:
-    judge_pass = started_pass(study, state=PassState.FINISHED)
+@pytest.mark.parametrize("state", [PassState.FINISHED, PassState.CANCELLED])
+def test_page_that_watches_is_loaded_again_once_the_pass_has_moved_on(
+    researcher_client: Client, study: Study, state: PassState
+) -> None:
+    judge_pass = started_pass(study, state=state)
 
-    answer = researcher_client.get(address("pass_progress", study, judge_pass))
+    answer = researcher_client.get(address("pass", study, judge_pass), {"seen": "RUNNING"})
+    plain = researcher_client.get(address("pass", study, judge_pass))
 
     assert answer.headers["HX-Refresh"] == "true"
     assert "hx-trigger" not in answer.content.decode()
+    assert "HX-Refresh" not in plain.headers
+
+
+def test_paused_pass_is_watched_until_its_calls_have_ended(researcher_client: Client, study: Study) -> None:
+    judge_pass = started_pass(study, state=PassState.PAUSED, pause_reason=PauseReason.USER)
+    verdict = make_verdict(
+        judge_pass=judge_pass,
+        response=study.responses[1],
+        judge=study.judges[0],
+        state=VerdictState.RUNNING,
+        score=None,
+        worker="worker",
+        lease_until=timezone.now(),
+    )
+
+    in_flight = researcher_client.get(address("pass", study, judge_pass), {"seen": "PAUSED"})
+    Verdict.objects.filter(pk=verdict.pk).update(state=VerdictState.PENDING, worker=None, lease_until=None)
+    ended = researcher_client.get(address("pass", study, judge_pass), {"seen": "PAUSED"})
+
+    assert "hx-trigger" in in_flight.content.decode()
+    assert "HX-Refresh" not in in_flight.headers
+    assert ended.headers["HX-Refresh"] == "true"
+
+
+def test_controls_stand_outside_of_what_is_taken_anew(researcher_client: Client, study: Study) -> None:
+    page = researcher_client.get(address("pass", study, started_pass(study))).content.decode()
+
+    live = page[page.index('id="live-pass"') :]
+    assert "Cancel for good" not in live[: live.index("</section>")]
+    assert "Cancel for good" in live
 
 
 def test_pausing_and_cancelling_change_the_state(researcher_client: Client, study: Study) -> None:
@@ -310,9 +345,9 @@ def test_steering_is_for_researchers_and_by_post(
     assert client.post(target).status_code == 302
 
 
-@pytest.mark.parametrize("name", ["pause_pass", "pass_progress"])
+@pytest.mark.parametrize("name", ["pause_pass", "pass"])
 def test_a_pass_of_another_benchmark_is_not_found(researcher_client: Client, study: Study, name: str) -> None:
     elsewhere = make_pass(name="elsewhere")
-    method = researcher_client.get if name == "pass_progress" else researcher_client.post
+    method = researcher_client.get if name == "pass" else researcher_client.post
 
     assert method(address(name, study, elsewhere)).status_code == 404

@@ -1,0 +1,49 @@
+"""Waking workers: a help, never a condition of what was decided."""
+
+from typing import Any
+
+import pytest
+from celery import current_app
+from kombu.exceptions import OperationalError
+
+from judging.passes.starting import JUDGE_TASK, wake_workers
+
+
+@pytest.fixture
+def sent(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
+    """Messages as a broker would take them."""
+    messages: list[tuple[str, list[str]]] = []
+    settings.USES_MEMORY_BROKER = False
+    monkeypatch.setattr(
+        current_app._get_current_object(),
+        "send_task",
+        lambda name, args, **options: messages.append((name, args)),
+    )
+    return messages
+
+
+def test_each_endpoint_gets_a_message(sent: list[tuple[str, list[str]]]) -> None:
+    wake_workers(["one", "two"])
+
+    assert sent == [(JUDGE_TASK, ["one"]), (JUDGE_TASK, ["two"])]
+
+
+def test_memory_broker_needs_none(sent: list[tuple[str, list[str]]], settings: Any) -> None:
+    settings.USES_MEMORY_BROKER = True
+
+    wake_workers(["one"])
+
+    assert sent == []
+
+
+def test_broker_that_is_away_is_no_error(
+    sent: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(current_app._get_current_object(), "send_task", refuse)
+
+    wake_workers(["one"])
+
+    assert "the next sweep finds the rows" in caplog.text
