@@ -63,7 +63,7 @@ class Installation:
         *,
         server: TempPG | None = None,
         broker: str | None = None,
-        lease_s: float = 3.0,
+        lease_s: float = 2.0,
     ) -> None:
         self.folder = folder
         folder.mkdir()

@@ -65,16 +65,24 @@ def assert_each_row_once(site: Installation, base_url: str, *, n_rows: int, n_ki
     assert site.count(f"{OF_PASS} AND settled_at IS NULL") == 0
 
 
-def test_three_kills_leave_one_result_a_row(site: Installation) -> None:
+@pytest.mark.parametrize(
+    ("n_responses", "shots"),
+    [
+        # Exemplars take seconds to choose, and change nothing about kills.
+        pytest.param(120, 0, id="360 rows"),
+        pytest.param(500, 2, id="1500 few-shot rows", marks=pytest.mark.long),
+    ],
+)
+def test_three_kills_leave_one_result_a_row(site: Installation, n_responses: int, shots: int) -> None:
     base_url = site.start_provider("--latency-ms", "100", "--jitter-ms", "100", *FAULTS)
-    site.import_material(n=500, n_labelled=40)
-    judge_pass = site.start_pass("--benchmark", "b", "--shots", "2")
+    site.import_material(n=n_responses, n_labelled=40)
+    judge_pass = site.start_pass("--benchmark", "b", "--shots", str(shots))
 
-    kill_thrice(site, n_rows=1_500)
+    kill_thrice(site, n_rows=3 * n_responses)
     wait_until(site.is_over, most_s=90)
 
     assert site.status(judge_pass)["state"] == "FINISHED"
-    assert_each_row_once(site, base_url, n_rows=1_500, n_kills=N_KILLS)
+    assert_each_row_once(site, base_url, n_rows=3 * n_responses, n_kills=N_KILLS)
 
 
 @pytest.mark.long
