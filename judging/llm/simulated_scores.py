@@ -22,12 +22,12 @@ class JudgeNoise:
     p_high: float
 
 
-# Tuned so that the published panel agrees with a planted benchmark at kappa 0.5-0.7 and each judge
-# differs; see tests/llm/test_simulated_scores.py.
+# Tuned so that the published panel and each judge agree with the labels of the bundled benchmark at kappa
+# 0.4-0.7, and the judges differ; tests/demo/test_live_scores.py holds it.
 _KNOWN_NOISE = (
-    ("opus", JudgeNoise(p_one=0.40, p_two=0.14, p_high=0.50)),
+    ("opus", JudgeNoise(p_one=0.34, p_two=0.12, p_high=0.50)),
     ("gpt", JudgeNoise(p_one=0.36, p_two=0.14, p_high=0.30)),
-    ("gemini", JudgeNoise(p_one=0.40, p_two=0.18, p_high=0.65)),
+    ("gemini", JudgeNoise(p_one=0.36, p_two=0.16, p_high=0.55)),
 )
 # Share of severities 1-5 among texts whose severity nobody planted.
 _UNPLANTED_SHARES = (0.52, 0.14, 0.12, 0.12, 0.10)

@@ -81,13 +81,18 @@ class Command(BaseCommand):
             processes.wait_until_answers("web", f"http://{address}/health/")
             if not JudgePass.objects.filter(benchmark=benchmark, source=PassSource.JUDGED).exists():
                 start_pass(benchmark, PassRequest(judges=JUDGES, rubric="likert-v1", shots=2))
-                self.stdout.write("A simulated pass is running; watch it on the Judges page.")
+                self.stdout.write(
+                    "A simulated pass is running; watch it on the Judges page. Once it has finished,"
+                )
+                self.stdout.write("its numbers are the ones that Calibration and Results show first.")
             self._print_accounts(accounts, address=address)
             processes.wait()
 
     def _print_table(self, benchmark: Benchmark) -> None:
         report = build_report(benchmark)
-        self.stdout.write("\nAgreement with the consensus of the labels (all simulated)")
+        self.stdout.write(
+            f"\nPass {report['pass_name']}: agreement with the consensus of the labels, all simulated"
+        )
         self.stdout.write(f"  {'':22}{'κ':>7}  {'95 % interval':16}{'n':>6}")
         for pair in report["agreement"]["pairs"]:
             if pair["b"] == "consensus":
