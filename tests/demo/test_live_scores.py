@@ -33,8 +33,14 @@ def readings(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[bool], dict
         given = flags[row["case_uid"], row["model"], row["rollout"]]
         if not row["response"] or sum(given) * 2 == len(given):
             continue
-        texts = {"prompt": row["prompt"], "response": row["response"], "risk_category": row["risk_category"]}
-        item = find_item(build_messages(rubric, **texts, tag=draw_tag(*texts.values())))
+        messages = build_messages(
+            rubric,
+            prompt=row["prompt"],
+            response=row["response"],
+            risk_category=row["risk_category"],
+            tag=draw_tag(row["prompt"], row["response"]),
+        )
+        item = find_item(messages)
         assert item is not None
         people.append(sum(given) * 2 > len(given))
         for judge in JUDGES:
