@@ -189,7 +189,7 @@ def run_engine(benchmark: "Benchmark") -> float:
     from judging.passes.starting import PassRequest, start_pass
     from judging.verdicts.engine import run_endpoint
 
-    judge_pass = start_pass(benchmark, PassRequest(judges=(MODEL,), rubric="likert-v1"))
+    judge_pass = start_pass(benchmark, PassRequest(judges=(MODEL,), rubric="likert-v1", again=True))
     started = time.perf_counter()
     run_endpoint("bench", should_stop=lambda: False)
     seconds = time.perf_counter() - started
