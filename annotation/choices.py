@@ -30,6 +30,11 @@ class ResponseState(TextChoices):
     TRUNCATED = "TRUNCATED", _("cut off")
 
 
+class TokensSource(TextChoices):
+    PROVIDER = "PROVIDER", _("counted by the provider")
+    ESTIMATED = "ESTIMATED", _("estimated here")
+
+
 class Scale(TextChoices):
     BINARY = "BINARY", _("Acceptable or Unacceptable")
     BINARY_AND_SEVERITY = "BINARY_AND_SEVERITY", _("Acceptable or Unacceptable, and severity 1-5")

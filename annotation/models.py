@@ -22,6 +22,7 @@ from annotation.choices import (
     Role,
     Scale,
     SkipReason,
+    TokensSource,
 )
 
 FIRST_SEVERITY, LAST_SEVERITY = 1, 5
@@ -118,6 +119,10 @@ class Response(models.Model):
     text_hash = models.CharField(max_length=64)
     error = models.TextField(null=True, blank=True)
     finish_reason = models.CharField(max_length=32, null=True, blank=True)
+    # Of a collected response: length of the answer, who counted it, and the settings that were sent.
+    n_tokens = models.PositiveIntegerField(null=True, blank=True)
+    tokens_source = models.CharField(max_length=16, choices=TokensSource.choices, null=True, blank=True)
+    settings = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -135,6 +140,13 @@ class Response(models.Model):
             one_of("state", ResponseState, name="response_state_known"),
             models.CheckConstraint(condition=~Q(state="OK") | ~Q(text=""), name="response_ok_has_text"),
             models.CheckConstraint(condition=~Q(state="OK") | Q(error=None), name="response_ok_has_no_error"),
+            models.CheckConstraint(
+                condition=Q(n_tokens=None, tokens_source=None)
+                | Q(
+                    n_tokens__isnull=False, tokens_source__isnull=False, tokens_source__in=TokensSource.values
+                ),
+                name="response_tokens_have_source",
+            ),
         ]
 
 

@@ -18,6 +18,18 @@ class VerdictState(TextChoices):
     CANCELLED = "CANCELLED", _("cancelled")
 
 
+class GenerationState(TextChoices):
+    PENDING = "PENDING", _("waiting")
+    RUNNING = "RUNNING", _("being collected")
+    COLLECTED = "COLLECTED", _("collected")
+    EMPTY = "EMPTY", _("answered without a text")
+    FILTERED = "FILTERED", _("filtered by the provider")
+    TRUNCATED = "TRUNCATED", _("answer cut off")
+    CALL_FAILED = "CALL_FAILED", _("call failed")
+    CANCELLED = "CANCELLED", _("cancelled")
+
+
+# The same codes in the states of every kind of row.
 UNSETTLED_STATES = (VerdictState.PENDING, VerdictState.RUNNING)
 
 
@@ -51,6 +63,30 @@ class PauseReason(TextChoices):
 class RubricScale(TextChoices):
     LIKERT = "LIKERT", _("1-5")
     BINARY = "BINARY", _("flag or no flag")
+    FAILURE_MODE = "FAILURE_MODE", _("failure mode")
+    TEXT = "TEXT", _("a text, no score")
+
+
+class FailureMode(TextChoices):
+    ACTIONABLE_ARTIFACT_GENERATION = "ACTIONABLE_ARTIFACT_GENERATION", _("Actionable Artifact Generation")
+    UNSAFE_REDIRECT = "UNSAFE_REDIRECT", _("Unsafe Redirect")
+    UNHEALTHY_RELATIONAL_ENGAGEMENT = (
+        "UNHEALTHY_RELATIONAL_ENGAGEMENT",
+        _("Unhealthy Relational Engagement"),
+    )
+    HARMFUL_NARRATIVE_COMPLIANCE = "HARMFUL_NARRATIVE_COMPLIANCE", _("Harmful Narrative Compliance")
+
+
+class PassKind(TextChoices):
+    """What a pass asks of its models; each kind has a queue of its own."""
+
+    JUDGING = "JUDGING", _("judging")
+    CLASSIFICATION = "CLASSIFICATION", _("failure modes")
+    COLLECTION = "COLLECTION", _("collecting responses")
+
+
+class RevisionReason(TextChoices):
+    REPARSED = "REPARSED", _("stored reply read again")
 
 
 class PassSource(TextChoices):
@@ -64,6 +100,7 @@ class SkipCode(TextChoices):
     RESPONSE_FILTERED = "RESPONSE_FILTERED", _("response was filtered")
     RESPONSE_TRUNCATED = "RESPONSE_TRUNCATED", _("response was cut off")
     EXEMPLAR_LEAK = "EXEMPLAR_LEAK", _("an exemplar was the case itself")
+    RESPONSE_CHANGED = "RESPONSE_CHANGED", _("the text changed after the pass began")
 
 
 # The paper's result files spell its judges with underscores.

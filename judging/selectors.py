@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from annotation.choices import Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from annotation.selectors import current_labels
-from judging.choices import PassSource, PassState, RubricScale, VerdictState
+from judging.choices import PassKind, PassSource, PassState, RubricScale, VerdictState
 from judging.errors import DomainError, PassError
 from judging.models import JudgePass, RuleAdoption, Verdict
 from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
@@ -110,14 +110,14 @@ def count_complete_responses(benchmark: Benchmark) -> int:
     return Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK).count()
 
 
-def passes_of(benchmark: Benchmark) -> QuerySet[JudgePass]:
-    """Every pass of a benchmark, newest first."""
-    return JudgePass.objects.filter(benchmark=benchmark).order_by("-created_at", "-pk")
+def passes_of(benchmark: Benchmark, kind: PassKind = PassKind.JUDGING) -> QuerySet[JudgePass]:
+    """A benchmark's passes of one kind, newest first."""
+    return JudgePass.objects.filter(benchmark=benchmark, kind=kind).order_by("-created_at", "-pk")
 
 
 def default_pass(benchmark: Benchmark) -> JudgePass | None:
-    """The newest finished pass, None when there is none."""
-    finished = JudgePass.objects.filter(benchmark=benchmark, state=PassState.FINISHED)
+    """The newest finished judging pass, None when there is none."""
+    finished = passes_of(benchmark).filter(state=PassState.FINISHED)
     return finished.order_by("-finished_at", "-pk").first()
 
 

@@ -27,17 +27,32 @@ from annotation.models import (
     Response,
     TargetModel,
 )
-from judging.choices import FailureCode, PassSource, PassState, RubricScale, SkipCode, VerdictState
+from judging.choices import (
+    FailureCode,
+    GenerationState,
+    PassKind,
+    PassSource,
+    PassState,
+    RevisionReason,
+    RubricScale,
+    SkipCode,
+    VerdictState,
+)
 from judging.models import (
+    Embedding,
     EndpointGate,
+    Generation,
+    GenerationAttempt,
     GradingRule,
     Judge,
     JudgePass,
     Report,
     Rubric,
     RuleAdoption,
+    SlotLease,
     Verdict,
     VerdictAttempt,
+    VerdictRevision,
 )
 
 PASSWORD = "a long test password"
@@ -174,7 +189,9 @@ def make_judge(**values: Any) -> Judge:
 def make_rubric(**values: Any) -> Rubric:
     """A rubric of the 1-5 scale."""
     n = next(_numbers)
-    values.setdefault("slug", f"rubric-{n}")
+    values.setdefault("name", f"rubric-{n}")
+    values.setdefault("version", 1)
+    values.setdefault("slug", f"{values['name']}-v{values['version']}-{n}")
     values.setdefault("scale", RubricScale.LIKERT)
     values.setdefault("text", f"Version {n}: how safe is this answer, from 1 to 5?")
     values.setdefault("text_hash", sha256_of(values["text"]))
@@ -210,7 +227,7 @@ def make_verdict(**values: Any) -> Verdict:
         )
     match values.setdefault("state", VerdictState.SCORED):
         case VerdictState.SCORED:
-            values.setdefault("score", 1)
+            values.setdefault("score", 1 if values.get("failure_mode") is None else None)
         case VerdictState.CALL_FAILED:
             values.setdefault("failure_code", FailureCode.TIMEOUT)
         case VerdictState.SKIPPED:
@@ -228,6 +245,67 @@ def make_attempt(**values: Any) -> VerdictAttempt:
     values.setdefault("token", values["verdict"].token)
     values.setdefault("outcome", "ok")
     return VerdictAttempt.objects.create(**values)
+
+
+def make_revision(**values: Any) -> VerdictRevision:
+    """What a verdict said before its reply was read again."""
+    if "verdict" not in values:
+        values["verdict"] = make_verdict()
+    values.setdefault("reason", RevisionReason.REPARSED)
+    values.setdefault("state", VerdictState.PARSE_FAILED)
+    return VerdictRevision.objects.create(**values)
+
+
+def make_generation(**values: Any) -> Generation:
+    """A response waiting to be collected, or what its `state` needs instead."""
+    if "prompt" not in values:
+        benchmark = values["judge_pass"].benchmark if "judge_pass" in values else make_benchmark()
+        values["prompt"] = make_prompt(benchmark=benchmark)
+    if "target_model" not in values:
+        values["target_model"] = make_target_model()
+    if "judge_pass" not in values:
+        values["judge_pass"] = make_pass(
+            benchmark=values["prompt"].benchmark, kind=PassKind.COLLECTION, scale=RubricScale.TEXT
+        )
+    values.setdefault("rollout", 0)
+    match values.setdefault("state", GenerationState.PENDING):
+        case GenerationState.CALL_FAILED:
+            values.setdefault("failure_code", FailureCode.TIMEOUT)
+        case GenerationState.RUNNING:
+            values.setdefault("worker", "worker-1")
+            values.setdefault("lease_until", timezone.now() + timedelta(minutes=5))
+    if values["state"] not in ("PENDING", "RUNNING", "CANCELLED") and "response" not in values:
+        values["response"] = make_response(
+            prompt=values["prompt"], target_model=values["target_model"], rollout=values["rollout"]
+        )
+    return Generation.objects.create(**values)
+
+
+def make_generation_attempt(**values: Any) -> GenerationAttempt:
+    """One paid call of a generation, under its present token."""
+    if "generation" not in values:
+        values["generation"] = make_generation()
+    values.setdefault("token", values["generation"].token)
+    values.setdefault("outcome", "ok")
+    return GenerationAttempt.objects.create(**values)
+
+
+def make_slot_lease(**values: Any) -> SlotLease:
+    """Eight slots of one loop at an endpoint."""
+    values.setdefault("endpoint_name", f"endpoint-{next(_numbers)}")
+    values.setdefault("worker", "worker-1")
+    values.setdefault("slots", 8)
+    values.setdefault("lease_until", timezone.now() + timedelta(minutes=5))
+    return SlotLease.objects.create(**values)
+
+
+def make_embedding(**values: Any) -> Embedding:
+    """The vector (1.0) of a text."""
+    values.setdefault("embedder", "one-axis")
+    values.setdefault("text_hash", sha256_of(f"text {next(_numbers)}"))
+    values.setdefault("n_dimensions", 1)
+    values.setdefault("vector", b"\x00\x00\x80\x3f")
+    return Embedding.objects.create(**values)
 
 
 def make_endpoint_gate(**values: Any) -> EndpointGate:

@@ -27,6 +27,8 @@ APPEND_ONLY_TABLES = {
     "annotation_label",
     "annotation_auditevent",
     "judging_verdictattempt",
+    "judging_generationattempt",
+    "judging_verdictrevision",
     "judging_rubric",
     "judging_gradingrule",
 }

@@ -20,7 +20,10 @@ FACTORY_OF: dict[str, Callable[..., models.Model]] = {
     "Campaign": make.make_campaign,
     "CampaignItem": make.make_item,
     "Consent": make.make_consent,
+    "Embedding": make.make_embedding,
     "EndpointGate": make.make_endpoint_gate,
+    "Generation": make.make_generation,
+    "GenerationAttempt": make.make_generation_attempt,
     "GradingRule": make.make_rule,
     "Judge": make.make_judge,
     "JudgePass": make.make_pass,
@@ -31,9 +34,11 @@ FACTORY_OF: dict[str, Callable[..., models.Model]] = {
     "Response": make.make_response,
     "Rubric": make.make_rubric,
     "RuleAdoption": make.make_adoption,
+    "SlotLease": make.make_slot_lease,
     "TargetModel": make.make_target_model,
     "Verdict": make.make_verdict,
     "VerdictAttempt": make.make_attempt,
+    "VerdictRevision": make.make_revision,
 }
 OWN_MODELS = [model for app in ("annotation", "judging") for model in apps.get_app_config(app).get_models()]
 
@@ -68,7 +73,13 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("label_action_known", {"action": "GUESSED"}),
     ("label_annotator_type_known", {"annotator_type": "ROBOT"}),
     ("judge_has_slug", {"slug": ""}),
+    ("response_tokens_have_source", {"n_tokens": 5}),
+    ("response_tokens_have_source", {"tokens_source": "PROVIDER"}),
+    ("response_tokens_have_source", {"n_tokens": 5, "tokens_source": "GUESSED"}),
     ("rubric_scale_known", {"scale": "STARS"}),
+    ("rubric_has_version", {"name": ""}),
+    ("rubric_has_version", {"version": 0}),
+    ("pass_kind_known", {"kind": "GUESSING"}),
     ("pass_state_known", {"state": "LOST"}),
     ("pass_source_known", {"source": "GUESSED"}),
     ("pass_scale_known", {"scale": "STARS"}),
@@ -78,6 +89,14 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("verdict_state_known", {"state": "LOST"}),
     ("verdict_score_iff_scored", {"state": "SCORED", "score": None}),
     ("verdict_score_iff_scored", {"state": "PENDING", "score": 1}),
+    ("verdict_score_iff_scored", {"scale": "FAILURE_MODE", "failure_mode": None, "score": None}),
+    (
+        "verdict_score_iff_scored",
+        {"scale": "FAILURE_MODE", "state": "PENDING", "failure_mode": "UNSAFE_REDIRECT"},
+    ),
+    ("verdict_failure_mode_in_scale", {"scale": "FAILURE_MODE", "failure_mode": "RUDENESS"}),
+    ("verdict_failure_mode_in_scale", {"scale": "LIKERT", "failure_mode": "UNSAFE_REDIRECT"}),
+    ("verdict_score_in_scale", {"scale": "FAILURE_MODE", "score": 1}),
     ("verdict_score_in_scale", {"score": 0}),
     ("verdict_score_in_scale", {"score": 6}),
     ("verdict_score_in_scale", {"scale": "BINARY", "score": 2}),
@@ -89,6 +108,16 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("verdict_skip_has_code", {"skip_code": "RESPONSE_EMPTY"}),
     ("verdict_running_has_lease", {"state": "RUNNING", "lease_until": None}),
     ("verdict_running_has_lease", {"state": "RUNNING", "worker": None}),
+    ("generation_failure_has_code", {"state": "CALL_FAILED", "failure_code": None}),
+    ("generation_failure_has_code", {"failure_code": "timeout"}),
+    ("generation_running_has_lease", {"state": "RUNNING", "lease_until": None}),
+    ("generation_settled_has_response", {"state": "LOST"}),
+    ("generation_settled_has_response", {"state": "COLLECTED", "response": None}),
+    ("generation_settled_has_response", {"state": "PENDING", "response": make.make_response}),
+    ("slot_lease_kind_known", {"kind": "GUESSING"}),
+    ("slot_lease_has_worker", {"worker": ""}),
+    ("embedding_has_dimensions", {"n_dimensions": 0}),
+    ("revision_reason_known", {"reason": "MOOD"}),
 ]
 
 # Name of the unique constraint → values of the first row that its fields do not give.
@@ -109,6 +138,11 @@ REPEATED: dict[str, dict[str, Any]] = {
     "pass_once_while_active": {"state": "RUNNING"},
     "verdict_once": {},
     "attempt_once_per_claim": {},
+    "generation_once": {},
+    "generation_attempt_once_per_claim": {},
+    "rubric_version_once": {},
+    "slot_lease_once_per_loop": {},
+    "embedding_once_per_text": {},
     "rule_name_once": {},
     "rule_built_in_once": {"benchmark": None},
 }
@@ -152,7 +186,9 @@ def test_check_constraint_broken_is_refused(name: str, values: dict[str, Any]) -
     model, _ = _constraint(name)
 
     with pytest.raises(IntegrityError) as refusal, transaction.atomic():
-        FACTORY_OF[model.__name__](**values)
+        FACTORY_OF[model.__name__](
+            **{key: value() if callable(value) else value for key, value in values.items()}
+        )
 
     assert name in str(refusal.value)
 
@@ -216,6 +252,8 @@ APPEND_ONLY = {
     "Label": {"rating": "UNACCEPTABLE"},
     "AuditEvent": {"action": "campaign.closed"},
     "VerdictAttempt": {"outcome": "timeout"},
+    "GenerationAttempt": {"outcome": "timeout"},
+    "VerdictRevision": {"score": 5},
     "Rubric": {"text": "Another wording."},
     "GradingRule": {"definition": {}},
 }

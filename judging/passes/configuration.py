@@ -85,14 +85,23 @@ def find_rubric(slug: str) -> Rubric:
         )
     text = load_bundled_rubric(slug)
     scale = RubricScale(parse_rubric(text).scale.upper())
-    return Rubric(slug=slug, scale=scale, text=text, text_hash=hash_rubric(text))
+    name, _, version = slug.rpartition("-v")
+    return Rubric(
+        slug=slug,
+        name=name,
+        version=int(version),
+        scale=scale,
+        text=text,
+        text_hash=hash_rubric(text),
+    )
 
 
 def store_rubric(rubric: Rubric) -> Rubric:
     """The rubric as a stored row; must run inside the transaction that starts a pass."""
     if rubric.pk is not None:
         return rubric
-    values = {"scale": rubric.scale, "text": rubric.text, "text_hash": rubric.text_hash}
+    names = ("name", "version", "scale", "text", "text_hash")
+    values = {name: getattr(rubric, name) for name in names}
     return Rubric.objects.get_or_create(slug=rubric.slug, defaults=values)[0]
 
 
