@@ -14,7 +14,7 @@ from django.db import connection, models
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("annotation", "judging", "carebench_web")
-HEAVY_LIBRARIES = "openai scipy statsmodels sklearn pandas altair vl_convert openpyxl"
+HEAVY_LIBRARIES = "openai bpe_openai scipy statsmodels sklearn pandas altair vl_convert openpyxl"
 TOP_LEVEL = {
     *PACKAGES,
     *("templates", "tests", "benchmarks", "docs", "locale", ".ci"),

@@ -1,9 +1,9 @@
 import subprocess
 import sys
 
-HEAVY = ("openai", "aiohttp", "httpx2", "sklearn", "scipy", "starlette", "uvicorn", "django")
+HEAVY = ("openai", "bpe_openai", "aiohttp", "httpx2", "sklearn", "scipy", "starlette", "uvicorn", "django")
 
-MODULES = ("client", "embedding", "exemplars", "fake_provider", "parsing", "retrying", "rubric")
+MODULES = ("client", "embedding", "exemplars", "fake_provider", "parsing", "retrying", "rubric", "tokens")
 
 
 def test_importing_the_judge_modules_loads_nothing_heavy() -> None:
