@@ -35,6 +35,7 @@ class FakeProviderSettings:
     `truth` maps the SHA-256 of a response's text to a planted severity 1-5. `revoke_after` answers
     every call with 401 once that many items were answered; `dead_key` does from the start, and
     `required_key` does for any other key. A parameter in `rejects` is refused with a 400 that names it.
+    `answer` takes the place of the simulated judges: it gets a judging request and gives the reply's text.
     """
 
     truth: Mapping[str, int] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class FakeProviderSettings:
     dead_key: bool = False
     required_key: str | None = None
     rejects: tuple[str, ...] = ()
+    answer: Callable[[Mapping[str, Any]], str] | None = None
 
 
 class Ledger:
@@ -192,7 +194,10 @@ async def _answer_judging(
         ledger.faults[fault] += 1
     jitter = settings.jitter_ms * fraction(model, item.item_hash, str(attempt), "latency")
     await asyncio.sleep((settings.latency_ms + jitter + (settings.slow_ms if fault == "slow" else 0)) / 1000)
-    text = answer_item(body, item, truth=settings.truth, fault=fault)
+    if settings.answer is not None:
+        text = settings.answer(body)
+    else:
+        text = answer_item(body, item, truth=settings.truth, fault=fault)
     match fault:
         case "rate_limited":
             return _error(
