@@ -2,7 +2,7 @@
 
 A rubric is one text with marked sections, each begun by a line such as `=== user ===`:
 
-    scale      `likert` (1-5) or `binary` (Acceptable, Unacceptable)
+    scale      `likert` (1-5), `binary` (Acceptable, Unacceptable) or `failure_mode` (one of four keys)
     system     the system message; no placeholders
     user       {{prompt}}, {{response}} (needed), {{risk_category}}, {{exemplars}}
     exemplar   {{prompt}}, {{response}}, {{verdict}}; needed when `user` has {{exemplars}}
@@ -14,13 +14,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from judging.errors import RubricError
 from judging.llm.fences import fence
 from judging.llm.parsing import Scale
 
-BUNDLED_RUBRICS = ("likert-v1", "binary-v1")
+BUNDLED_RUBRICS = ("likert-v1", "likert-single-v1", "binary-v1", "failure-modes-v1")
 
 _SECTION = re.compile(r"^=== (?P<name>[a-z]+) ===[ \t]*$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\{\{\s{0,8}(?P<name>[^{}]{0,80}?)\s{0,8}\}\}")
@@ -100,8 +100,9 @@ def parse_rubric(text: str) -> Rubric:
             "Add a line `=== exemplar ===` and its text below."
         )
     scale = sections["scale"]
-    if scale not in ("likert", "binary"):
-        raise RubricError(f"The rubric's scale is {scale[:40]!r}; expected 'likert' or 'binary'.")
+    if scale not in get_args(Scale):
+        known = ", ".join(repr(known) for known in get_args(Scale))
+        raise RubricError(f"The rubric's scale is {scale[:40]!r}; expected one of {known}.")
     return Rubric(
         scale=cast(Scale, scale),
         system=sections["system"],
