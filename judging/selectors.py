@@ -9,9 +9,10 @@ from django.db.models import Q, QuerySet
 from annotation.choices import Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from annotation.selectors import current_labels
-from judging.choices import PassKind, PassSource, PassState, RubricScale, VerdictState
+from judging.choices import PassKind, PassSource, PassState, RubricScale
 from judging.errors import DomainError, PassError
 from judging.models import JudgePass, RuleAdoption, Verdict
+from judging.staleness import reported_score, reported_state
 from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
 
 
@@ -159,7 +160,8 @@ def load_evidence(
 
     Only current labels of REGULAR items count; of several by one annotator on one response the
     newest. Graded rows are the pass's responses with a rollout; for imported passes, and without
-    a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why.
+    a pass, all of the benchmark's. A SKIPPED verdict's state is its skip code, which says why; one
+    whose response has another text since is STALE and has no score.
     """
     labels = load_labels(benchmark, campaign)
     verdicts, judges = _verdicts_of(judge_pass), judges_of(judge_pass)
@@ -256,14 +258,9 @@ def _verdicts_of(judge_pass: JudgePass | None) -> list[JudgeVerdict]:
     values = (
         Verdict.objects.filter(judge_pass=judge_pass)
         .order_by("response_id", "judge__slug")
-        .values_list("response_id", "judge__slug", "state", "skip_code", "score")
+        .values_list("response_id", "judge__slug", reported_state(), reported_score())
     )
     return [
-        JudgeVerdict(
-            response_id=response_id,
-            judge=slug,
-            state=skip_code if state == VerdictState.SKIPPED and skip_code else state,
-            score=score,
-        )
-        for response_id, slug, state, skip_code, score in values.iterator()
+        JudgeVerdict(response_id=response_id, judge=slug, state=state, score=score)
+        for response_id, slug, state, score in values.iterator()
     ]

@@ -3,6 +3,7 @@
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
 from judging.choices import FailureCode, PassSource, PassState, RubricScale, VerdictState
+from judging.staleness import STALE
 
 
 class JudgeFilter(FilterSet):
@@ -25,7 +26,7 @@ class VerdictFilter(FilterSet):
     benchmark = CharFilter("judge_pass__benchmark__slug")
     response = CharFilter("response__public_id")
     judge = CharFilter("judge__slug")
-    state = ChoiceFilter(choices=VerdictState.choices)
+    state = ChoiceFilter("counted_state", choices=[*VerdictState.choices, (STALE, "text changed since")])
     failure_code = ChoiceFilter(choices=FailureCode.choices)
 
 

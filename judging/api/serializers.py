@@ -5,8 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.api.reading import PublicIdSerializer
+from judging.choices import VerdictState
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
 from judging.selectors import exemplar_ids, published_exemplars
+from judging.staleness import STALE
 
 
 class JudgeSerializer(serializers.ModelSerializer):
@@ -79,7 +81,11 @@ class VerdictListSerializer(serializers.ListSerializer):
 
 
 class VerdictSerializer(serializers.ModelSerializer):
-    """One judge on one response in one pass: known by these three, so it has no id of its own."""
+    """One judge on one response in one pass: known by these three, so it has no id of its own.
+
+    `state` and `score` are as every figure counts them: a verdict on a text that its response no longer
+    has is STALE and has no score; `stale_score` keeps the one it had.
+    """
 
     benchmark = serializers.CharField(source="judge_pass.benchmark.slug", read_only=True)
     response = serializers.CharField(source="response.public_id", read_only=True)
@@ -87,6 +93,13 @@ class VerdictSerializer(serializers.ModelSerializer):
     model = serializers.CharField(source="response.target_model.slug", read_only=True)
     rollout = serializers.IntegerField(source="response.rollout", read_only=True, allow_null=True)
     judge = serializers.CharField(source="judge.slug", read_only=True)
+    state = serializers.ChoiceField(
+        choices=[*VerdictState.choices, (STALE, "text changed since")],
+        source="counted_state",
+        read_only=True,
+    )
+    score = serializers.IntegerField(source="counted_score", read_only=True, allow_null=True)
+    stale_score = serializers.IntegerField(read_only=True, allow_null=True)
 
     class Meta:
         model = Verdict
@@ -111,6 +124,7 @@ class VerdictSerializer(serializers.ModelSerializer):
             "n_exemplars_acceptable",
             "n_exemplars_unacceptable",
             "settled_at",
+            "stale_score",
         ]
         read_only_fields = fields
 

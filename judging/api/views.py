@@ -1,6 +1,6 @@
 """Judges, rubrics, passes, verdicts, rules and stored reports, for researchers to read."""
 
-from django.db.models import QuerySet
+from django.db.models import Case, CharField, F, QuerySet, Value, When
 
 from annotation.api.reading import SLUG, ListedResource, ReadOnlyResource
 from judging.api.filters import (
@@ -21,6 +21,7 @@ from judging.api.serializers import (
     VerdictSerializer,
 )
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
+from judging.staleness import STALE, is_stale, reported_score
 
 
 class JudgeViewSet(ReadOnlyResource):
@@ -59,9 +60,19 @@ class PassViewSet(ReadOnlyResource):
 class VerdictViewSet(ListedResource):
     """Verdicts; `pass`, `response` and `judge` together name one."""
 
-    queryset = Verdict.objects.select_related(
-        "judge_pass__benchmark", "judge", "response__prompt", "response__target_model"
-    ).order_by("pk")
+    queryset = (
+        Verdict.objects.select_related(
+            "judge_pass__benchmark", "judge", "response__prompt", "response__target_model"
+        )
+        .annotate(
+            counted_state=Case(
+                When(is_stale(), then=Value(STALE)), default=F("state"), output_field=CharField()
+            ),
+            counted_score=reported_score(),
+            stale_score=Case(When(is_stale(), then=F("score"))),
+        )
+        .order_by("pk")
+    )
     serializer_class = VerdictSerializer
     filterset_class = VerdictFilter
 

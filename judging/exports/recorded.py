@@ -7,7 +7,7 @@ names them and leaves them unread.
 from collections import Counter
 from collections.abc import Iterator
 
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, QuerySet, When
 
 from annotation.choices import AnnotatorType, ItemKind, Rating
 from annotation.models import Benchmark, Campaign, Label, Prompt, Response
@@ -15,6 +15,7 @@ from judging.choices import UNSETTLED_STATES, FailureCode, VerdictState
 from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, texts, utc_text
 from judging.models import JudgePass, Verdict, VerdictAttempt
 from judging.selectors import published_exemplars, standing_labels
+from judging.staleness import STALE, is_stale
 
 # In the paper's score file a missing score is -1; `state` beside it says what happened.
 NO_SCORE = -1
@@ -145,7 +146,8 @@ def _type_word(label: Label) -> str:
 def open_verdicts(judge_pass: JudgePass) -> Table:
     """The settled verdicts of a pass in the columns of `judge_scores.csv`, then ours. Three queries.
 
-    Rows still waiting or being judged are no results yet; they are left out and counted.
+    Rows still waiting or being judged are no results yet; they are left out and counted. A stale verdict
+    has no score here, as in every figure: its state is STALE, and `stale_score` keeps what it said.
     """
     verdicts = Verdict.objects.filter(judge_pass=judge_pass)
     unsettled = verdicts.filter(state__in=UNSETTLED_STATES).order_by().values_list("state")
@@ -160,6 +162,7 @@ def open_verdicts(judge_pass: JudgePass) -> Table:
             *texts("raw_text", "parser_version"),
             Column("exemplars", Kind.JSON),
             *texts("settled_at", "response_id"),
+            *integers("stale_score"),
         ),
         rows=_verdict_rows(judge_pass),
         basis=Basis(judge_pass=judge_pass),
@@ -174,6 +177,7 @@ def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
     verdicts = (
         Verdict.objects.filter(judge_pass=judge_pass)
         .exclude(state__in=UNSETTLED_STATES)
+        .annotate(is_stale=Case(When(is_stale(), then=True), default=False))
         .select_related("judge", "response__prompt", "response__target_model")
         .defer("response__text", "response__prompt__text")
     )
@@ -186,11 +190,11 @@ def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
             prompt.risk_category,
             prompt.risk_mechanism,
             verdict.judge.slug,
-            NO_SCORE if verdict.score is None else verdict.score,
+            NO_SCORE if verdict.score is None or verdict.is_stale else verdict.score,
             verdict.n_exemplars_acceptable,
             verdict.n_exemplars_unacceptable,
-            _error_of(verdict),
-            verdict.state,
+            STALE if verdict.is_stale else _error_of(verdict),
+            STALE if verdict.is_stale else verdict.state,
             verdict.failure_code,
             verdict.skip_code,
             verdict.scale,
@@ -200,6 +204,7 @@ def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
             published_exemplars(verdict, public_ids),
             utc_text(verdict.settled_at),
             response.public_id,
+            verdict.score if verdict.is_stale else None,
         )
 
 

@@ -118,6 +118,7 @@ def _store_scores(plan: ScorePlan, *, benchmark: Benchmark, pass_name: str) -> N
         verdicts=[
             ImportedVerdict(
                 response_id=score.response.pk,
+                text_hash=score.response.text_hash,
                 judge_id=judges[score.judge_slug].pk,
                 **asdict(score.reading),
             )

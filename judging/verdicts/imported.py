@@ -12,9 +12,13 @@ BATCH_SIZE = 500
 
 @dataclass(frozen=True)
 class ImportedVerdict:
-    """One row of a score file: a score, or a named reason why there is none."""
+    """One row of a score file: a score, or a named reason why there is none.
+
+    `text_hash` is that of the response's text at the import: with another one later the verdict is stale.
+    """
 
     response_id: int
+    text_hash: str
     judge_id: int
     state: str
     score: int | None
@@ -41,6 +45,7 @@ def record_imported(*, judge_pass: JudgePass, verdicts: Iterable[ImportedVerdict
             Verdict(
                 judge_pass=judge_pass,
                 response_id=verdict.response_id,
+                text_hash=verdict.text_hash,
                 judge_id=verdict.judge_id,
                 scale=judge_pass.scale,
                 state=verdict.state,

@@ -12,6 +12,7 @@ from annotation.selectors import current_labels
 from judging.choices import UNSETTLED_STATES, VerdictState
 from judging.importing.storing import IMPORT_ACTION
 from judging.models import JudgePass, Verdict
+from judging.staleness import has_score, is_stale, reported_state
 
 MOST_IMPORTS_LISTED = 50
 
@@ -102,7 +103,7 @@ def labels_by_annotator(benchmark: Benchmark) -> list[dict[str, Any]]:
 def passes_of(benchmark: Benchmark) -> list[ListedPass]:
     """Passes, newest first, with their judges. Two queries."""
     unsettled = Q(verdicts__state__in=UNSETTLED_STATES)
-    scored = Q(verdicts__state=VerdictState.SCORED)
+    scored = has_score("verdicts__")
     passes = (
         JudgePass.objects.filter(benchmark=benchmark)
         .prefetch_related("judges")
@@ -126,24 +127,25 @@ def passes_of(benchmark: Benchmark) -> list[ListedPass]:
 
 
 def verdict_counts(judge_pass: JudgePass) -> dict[str, Counter[str]]:
-    """By judge: number of verdicts in each state, a SKIPPED one under its skip code. One query."""
+    """By judge: number of verdicts in each reported state (`judging.staleness`). One query."""
     counts: dict[str, Counter[str]] = {}
-    rows = judge_pass.verdicts.values_list("judge__slug", "state", "skip_code")
-    for slug, state, skip_code, n in rows.annotate(n=Count("pk")).order_by("judge__slug", "state"):
-        counts.setdefault(slug, Counter())[skip_code or state] += n
+    rows = judge_pass.verdicts.annotate(reported=reported_state()).values_list("judge__slug", "reported")
+    for slug, state, n in rows.annotate(n=Count("pk")).order_by("judge__slug", "reported"):
+        counts.setdefault(slug, Counter())[state] += n
     return counts
 
 
 def failure_counts(judge_pass: JudgePass) -> dict[str, int]:
     """Number of failed calls by failure code. One query."""
-    failed = judge_pass.verdicts.filter(state=VerdictState.CALL_FAILED).values_list("failure_code")
+    failed = judge_pass.verdicts.filter(~is_stale(), state=VerdictState.CALL_FAILED)
+    failed = failed.values_list("failure_code")
     return dict(failed.annotate(n=Count("pk")).order_by("failure_code"))
 
 
 def score_counts(judge_pass: JudgePass) -> dict[str, Counter[int]]:
     """By judge: number of verdicts with each score. One query."""
     counts: dict[str, Counter[int]] = {}
-    rows = judge_pass.verdicts.filter(state=VerdictState.SCORED).values_list("judge__slug", "score")
+    rows = judge_pass.verdicts.filter(has_score()).values_list("judge__slug", "score")
     for slug, score, n in rows.annotate(n=Count("pk")).order_by("judge__slug", "score"):
         counts.setdefault(slug, Counter())[score] += n
     return counts

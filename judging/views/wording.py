@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from annotation.choices import ResponseState
 from judging.choices import PassSource, PassState, SkipCode, VerdictState
+from judging.staleness import STALE
 
 REASONS: Mapping[str, str] = {
     "no_common_scale": "no common 1-5 scale: one side gives only the two classes",
@@ -31,6 +32,7 @@ MISSING_WORDS: Mapping[str, str] = {
     **{code.value: str(code.label) for code in SkipCode},
     **{f"RESPONSE_{state.value}": f"response {state.label}" for state in ResponseState},
     "NOT_JUDGED": "never judged",
+    STALE: "text changed since",
 }
 RULE_SOURCES: Mapping[str, str] = {
     "given": "chosen on this page",
