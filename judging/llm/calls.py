@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 CallKind = Literal[
     "ok", "rate_limited", "timeout", "network", "auth", "bad_request", "server", "bad_reply", "encoding"
@@ -41,6 +41,18 @@ class Capabilities:
             case "max_completion_tokens":
                 return replace(self, token_parameter=None)
         raise ValueError(f"{parameter!r} cannot be left out of a request; known: {OPTIONAL_PARAMETERS}.")
+
+
+class SentRequest(Protocol):
+    """What every kind of request can say of itself."""
+
+    def body(self) -> dict[str, Any]:
+        """The JSON object to send."""
+        ...
+
+    def parameters(self) -> dict[str, Any]:
+        """The optional parameters in it, which a provider may refuse by name."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from judging.llm.addresses import refuse_private_resolution
-from judging.llm.calls import CallOutcome, CallRequest
+from judging.llm.calls import CallOutcome, CallRequest, SentRequest
+from judging.llm.embedding_calls import EmbeddingOutcome, EmbeddingRequest, read_embeddings
 from judging.llm.endpoints import Endpoint
 from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure
 
@@ -122,7 +123,27 @@ class JudgeClient:
             raise RuntimeError("JudgeClient.complete is used outside of `async with`.")
         started = time.perf_counter()
         outcome = await self._attempt(self._sdk, request)
-        return replace(outcome, latency_ms=round((time.perf_counter() - started) * 1000))
+        return replace(outcome, latency_ms=_milliseconds_since(started))
+
+    async def embed(self, request: EmbeddingRequest) -> EmbeddingOutcome:
+        """Make one call for the vectors of some texts; its failures are outcomes, as those of `complete`.
+
+        Make the client with `embedding_calls.reply_cap_bytes`: vectors are longer than answers.
+        """
+        if self._sdk is None:
+            raise RuntimeError("JudgeClient.embed is used outside of `async with`.")
+        started = time.perf_counter()
+        reply = await self._exchange(self._sdk, "/embeddings", request)
+        if isinstance(reply, CallOutcome):
+            outcome = EmbeddingOutcome(call=reply)
+        else:
+            outcome = read_embeddings(
+                status=reply.status_code,
+                content_type=reply.headers.get("content-type", ""),
+                content=reply.content,
+                request=request,
+            )
+        return replace(outcome, call=replace(outcome.call, latency_ms=_milliseconds_since(started)))
 
     async def preflight(self, model: str) -> CallOutcome:
         """One tiny call that tells a dead key, an unknown model or an unreachable host before a pass.
@@ -133,6 +154,19 @@ class JudgeClient:
         return await self.complete(CallRequest(model=model, messages=messages, temperature=None))
 
     async def _attempt(self, sdk: "AsyncOpenAI", request: CallRequest) -> CallOutcome:
+        reply = await self._exchange(sdk, "/chat/completions", request)
+        if isinstance(reply, CallOutcome):
+            return reply
+        return read_completion(
+            status=reply.status_code,
+            content_type=reply.headers.get("content-type", ""),
+            content=reply.content,
+        )
+
+    async def _exchange(
+        self, sdk: "AsyncOpenAI", path: str, request: SentRequest
+    ) -> "httpx2.Response | CallOutcome":
+        """Post a request; the provider's reply with a success status, or what went wrong."""
         import aiohttp
         import httpx2
         import openai
@@ -148,7 +182,7 @@ class JudgeClient:
             # `chat.completions.create` walks the typed message union for 0.7 ms a call; a body of our
             # own and the bare response do not.
             async with asyncio.timeout(self._deadlines.total_s):
-                response = await sdk.post("/chat/completions", cast_to=httpx2.Response, content=body)
+                return await sdk.post(path, cast_to=httpx2.Response, content=body)
         except TimeoutError:
             return CallOutcome(kind="timeout", detail="total deadline")
         except openai.APIStatusError as error:
@@ -166,11 +200,6 @@ class JudgeClient:
             OSError,
         ) as error:
             return _read_transport_fault(error)
-        return read_completion(
-            status=response.status_code,
-            content_type=response.headers.get("content-type", ""),
-            content=response.content,
-        )
 
     async def _set_headers(self, request: "httpx2.Request") -> None:
         for name in [name for name in request.headers if name.casefold() not in _SENT_HEADERS]:
@@ -202,6 +231,10 @@ class JudgeClient:
                 await inner.aclose()
 
         response.stream = Capped()
+
+
+def _milliseconds_since(started: float) -> int:
+    return round((time.perf_counter() - started) * 1000)
 
 
 def _read_key(variable: str) -> str | None:

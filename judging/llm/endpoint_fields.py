@@ -71,8 +71,8 @@ class Fields:
             raise self._bad(key, f"a whole number from 1 to {most}")
         return value
 
-    def optional_whole(self, key: str) -> int | None:
-        return self.whole(key, default=1, most=1_000_000_000) if key in self.table else None
+    def optional_whole(self, key: str, *, most: int = 1_000_000_000) -> int | None:
+        return self.whole(key, default=1, most=most) if key in self.table else None
 
     def price(self, key: str) -> Decimal | None:
         """A price per million tokens, exact: a text, a whole number or a decimal."""

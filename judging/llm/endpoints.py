@@ -18,6 +18,12 @@ A file is TOML:
       roles = ["judge", "target"]
       price_in = "1.25"              # per million tokens; leave out if unknown
       price_out = "10"
+
+      [[endpoint.model]]
+      slug = "text-embedding-3-small"
+      roles = ["embedder"]             # finds exemplars; answers nothing, so it has no price_out
+      dimensions = 512                 # leave out for the model's own number
+      price_in = "0.02"
 """
 
 import tomllib
@@ -33,11 +39,13 @@ from judging.errors import EndpointError
 from judging.llm.addresses import check_base_url
 from judging.llm.endpoint_fields import read_fields
 
-ROLES = ("judge", "target", "classifier")
+ROLES = ("judge", "target", "classifier", "embedder")
 
 _LIMITS = ("max_in_flight", "requests_per_minute")
 _ENDPOINT_KEYS = frozenset(["name", "base_url", "key_variable", "allow_private", "model", *_LIMITS])
-_MODEL_KEYS = frozenset(["slug", "model_id", "short_name", "family", "roles", "price_in", "price_out"])
+_MODEL_KEYS = frozenset(
+    ["slug", "model_id", "short_name", "family", "roles", "price_in", "price_out", "dimensions"]
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +63,10 @@ class TokenPrices:
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointModel:
-    """One model at an endpoint. Prices are per million tokens; None is unknown, never free."""
+    """One model at an endpoint. Prices are per million tokens; None is unknown, never free.
+
+    `dimensions` is the length of an embedder's vectors; None leaves it to the model.
+    """
 
     slug: str
     model_id: str
@@ -64,6 +75,7 @@ class EndpointModel:
     roles: tuple[str, ...]
     price_in: Decimal | None
     price_out: Decimal | None
+    dimensions: int | None = None
 
     @property
     def prices(self) -> TokenPrices | None:
@@ -202,6 +214,7 @@ def _read_model(table: Mapping[str, Any], *, place: str) -> EndpointModel:
         roles=fields.words("roles", known=ROLES, default=("judge", "target")),
         price_in=fields.price("price_in"),
         price_out=fields.price("price_out"),
+        dimensions=fields.optional_whole("dimensions", most=8_192),
     )
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judging.llm.calls import SIMULATED_FINGERPRINT
-from judging.llm.simulated_replies import FaultRates, Item, answer_item, answer_other, find_item
-from judging.llm.simulated_scores import fraction
+from judging.llm.simulated_embeddings import SIMULATED_DIMENSIONS, simulate_embeddings
+from judging.llm.simulated_replies import Fault, FaultRates, Item, answer_item, answer_other, find_item
+from judging.llm.simulated_scores import fraction, hash_item, hash_text
 from judging.llm.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 HOST = "127.0.0.1"
-EMBEDDING_DIMENSIONS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,8 @@ class FakeProviderSettings:
     """How the provider behaves.
 
     `truth` maps the SHA-256 of a response's text to a planted severity 1-5. `revoke_after` answers
-    every call with 401 once that many items were answered; `dead_key` does from the start, and
+    every call with 401 once that many items were answered, `revoke_embeddings_after` every call for
+    embeddings beyond that many; `dead_key` does from the start, and
     `required_key` does for any other key. A parameter in `rejects` is refused with a 400 that names it.
     `answer` takes the place of the simulated judges: it gets a judging request and gives the reply's text.
     """
@@ -47,6 +48,7 @@ class FakeProviderSettings:
     redirect_to: str = "http://127.0.0.1:9/"
     huge_bytes: int = 10_000_000
     revoke_after: int | None = None
+    revoke_embeddings_after: int | None = None
     dead_key: bool = False
     required_key: str | None = None
     rejects: tuple[str, ...] = ()
@@ -65,6 +67,8 @@ class Ledger:
         self.faults: Counter[str] = Counter()
         self.attempts: Counter[tuple[str, str]] = Counter()
         self.answers: Counter[tuple[str, str]] = Counter()
+        self.embedding_calls = 0
+        self.embedded: Counter[tuple[str, str]] = Counter()
 
     def as_json(self) -> dict[str, Any]:
         """The document of `/stats`. `duplicates` counts good answers beyond the first per model and item."""
@@ -77,6 +81,9 @@ class Ledger:
             "answered": n_answers,
             "items": len(self.answers),
             "duplicates": n_answers - len(self.answers),
+            "embedding_calls": self.embedding_calls,
+            "embedded": self.embedded.total(),
+            "embedded_again": self.embedded.total() - len(self.embedded),
             "by_status": dict(sorted(self.by_status.items())),
             "faults": dict(sorted(self.faults.items())),
         }
@@ -101,16 +108,7 @@ def create_app(settings: FakeProviderSettings) -> "Starlette":
         return response
 
     async def embeddings(request: "Request") -> "Response":
-        body = await request.json()
-        given = body.get("input")
-        texts = [str(text) for text in given] if isinstance(given, list) else [str(given)]
-        data = [
-            {"object": "embedding", "index": index, "embedding": _embed(text)}
-            for index, text in enumerate(texts)
-        ]
-        n_tokens = sum(estimate_tokens(text) for text in texts)
-        usage = {"prompt_tokens": n_tokens, "total_tokens": n_tokens}
-        return JSONResponse({"object": "list", "model": body.get("model"), "data": data, "usage": usage})
+        return await _answer_embeddings(request, settings, ledger)
 
     async def models(request: "Request") -> "Response":
         data = [{"id": "simulated", "object": "model", "created": 0, "owned_by": "simulated"}]
@@ -180,10 +178,45 @@ async def _answer_chat(request: "Request", settings: FakeProviderSettings, ledge
     return await _answer_judging(body, item, settings, ledger)
 
 
+async def _answer_embeddings(
+    request: "Request", settings: FakeProviderSettings, ledger: Ledger
+) -> "Response":
+    from starlette.responses import JSONResponse
+
+    ledger.embedding_calls += 1
+    body = await request.json()
+    is_revoked = settings.revoke_embeddings_after is not None and (
+        ledger.embedding_calls > settings.revoke_embeddings_after
+    )
+    if is_revoked or _is_refused(request, settings, ledger):
+        return _error(401, "invalid_api_key", "Incorrect API key provided.")
+    given = body.get("input")
+    texts = [str(text) for text in given] if isinstance(given, list) else [str(given)]
+    model, texts_hash = str(body.get("model")), hash_item(texts)
+    attempt = ledger.attempts[model, texts_hash]
+    ledger.attempts[model, texts_hash] += 1
+    fault = settings.faults.draw(model=model, item_hash=texts_hash, attempt=attempt)
+    await asyncio.sleep(settings.latency_ms / 1000)
+    refusal = _refuse_by(fault, settings)
+    if refusal is not None:
+        return refusal
+    ledger.embedded.update((model, hash_text(text)) for text in texts)
+    n_tokens = sum(estimate_tokens(text) for text in texts)
+    return JSONResponse(
+        {
+            "object": "list",
+            "model": model,
+            "system_fingerprint": SIMULATED_FINGERPRINT,
+            "data": simulate_embeddings(texts, n_dimensions=body.get("dimensions") or SIMULATED_DIMENSIONS),
+            "usage": {"prompt_tokens": n_tokens, "total_tokens": n_tokens},
+        }
+    )
+
+
 async def _answer_judging(
     body: Mapping[str, Any], item: Item, settings: FakeProviderSettings, ledger: Ledger
 ) -> "Response":
-    from starlette.responses import HTMLResponse, RedirectResponse, StreamingResponse
+    from starlette.responses import StreamingResponse
 
     model = str(body.get("model"))
     key = (model, item.item_hash)
@@ -198,6 +231,29 @@ async def _answer_judging(
         text = settings.answer(body)
     else:
         text = answer_item(body, item, truth=settings.truth, fault=fault)
+    refusal = _refuse_by(fault, settings)
+    if refusal is not None:
+        return refusal
+    match fault:
+        case "huge":
+            return _completion(body, "x" * settings.huge_bytes)
+        case "endless":
+            return StreamingResponse(_drip(), media_type="application/json")
+        case "empty":
+            return _completion(body, "")
+        case "filtered":
+            return _completion(body, None, finish_reason="content_filter")
+        case "truncated":
+            return _completion(body, text, finish_reason="length")
+        case None | "slow":
+            ledger.answers[key] += 1
+    return _completion(body, text)
+
+
+def _refuse_by(fault: Fault | None, settings: FakeProviderSettings) -> "Response | None":
+    """The reply of a fault that any kind of call can meet; None for the others."""
+    from starlette.responses import HTMLResponse, RedirectResponse
+
     match fault:
         case "rate_limited":
             return _error(
@@ -213,19 +269,7 @@ async def _answer_judging(
             return RedirectResponse(settings.redirect_to, status_code=307)
         case "html":
             return HTMLResponse("<html><body>Please log in to this network.</body></html>")
-        case "huge":
-            return _completion(body, "x" * settings.huge_bytes)
-        case "endless":
-            return StreamingResponse(_drip(), media_type="application/json")
-        case "empty":
-            return _completion(body, "")
-        case "filtered":
-            return _completion(body, None, finish_reason="content_filter")
-        case "truncated":
-            return _completion(body, text, finish_reason="length")
-        case None | "slow":
-            ledger.answers[key] += 1
-    return _completion(body, text)
+    return None
 
 
 def _is_refused(request: "Request", settings: FakeProviderSettings, ledger: Ledger) -> bool:
@@ -275,10 +319,6 @@ async def _drip() -> AsyncIterator[bytes]:
     while True:
         yield b" " * 10
         await asyncio.sleep(0.05)
-
-
-def _embed(text: str) -> list[float]:
-    return [2 * fraction(text, str(dimension)) - 1 for dimension in range(EMBEDDING_DIMENSIONS)]
 
 
 def _make_server(settings: FakeProviderSettings) -> "uvicorn.Server":

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from judging.llm.calls import SIMULATED_FINGERPRINT, CallKind, CallOutcome, CallRequest
+from judging.llm.calls import SIMULATED_FINGERPRINT, CallKind, CallOutcome, SentRequest
 
 RETRY_AFTER_MOST_S = 86_400.0
 
@@ -88,7 +88,7 @@ def read_failure(
     status: int,
     headers: Mapping[str, str],
     body: object,
-    request: CallRequest,
+    request: SentRequest,
     now: datetime | None = None,
 ) -> CallOutcome:
     """Read a reply with a status that is no success.
@@ -163,7 +163,7 @@ def _says(words: re.Pattern[str], error: Mapping[str, Any]) -> bool:
     return any(isinstance(text, str) and words.search(text[:500].casefold()) for text in texts)
 
 
-def _rejected_parameter(error: Mapping[str, Any], request: CallRequest) -> str | None:
+def _rejected_parameter(error: Mapping[str, Any], request: SentRequest) -> str | None:
     """The optional parameter of this request that a 400 names: in `param`, else first in its message."""
     sent = request.parameters()
     named = error.get("param")

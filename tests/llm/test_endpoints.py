@@ -20,12 +20,13 @@ def endpoint(url: str, extra: str = "") -> str:
     return f'[[endpoint]]\nname = "mine"\nbase_url = "{url}"\n{extra}\n'
 
 
-def test_presets_hold_the_papers_judges_targets_and_classifier() -> None:
+def test_presets_hold_the_papers_judges_targets_and_classifier_and_an_embedder() -> None:
     models = [model for endpoint in load_endpoints(None).values() for model in endpoint.models]
 
     assert {m.slug: m.short_name for m in models if "judge" in m.roles} == JUDGES
     assert sum("target" in model.roles for model in models) == 7
     assert [model.slug for model in models if "classifier" in model.roles] == ["claude-sonnet-4.6"]
+    assert [model.slug for model in models if "embedder" in model.roles] == ["text-embedding-3-small"]
     assert all(model.family and model.prices is None for model in models)
 
 
