@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import UploadedFile
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
-from judging.passes.configuration import DEFAULT_RUBRIC, MAX_SHOTS, OfferedJudge
+from judging.passes.configuration import MAX_SHOTS, OfferedJudge
 from judging.reports import MAX_RULE_CHARACTERS
+from judging.rubrics import DEFAULT_RUBRIC
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
 
 ENCODINGS = (

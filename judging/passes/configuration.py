@@ -10,11 +10,9 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from judging.choices import RubricScale
 from judging.errors import PassError
 from judging.llm.endpoints import TokenPrices, load_endpoints
 from judging.llm.parsing import PARSER_VERSION
-from judging.llm.rubric import BUNDLED_RUBRICS, hash_rubric, load_bundled_rubric, parse_rubric
 from judging.models import Rubric
 from judging.passes.seats import JudgeSeat
 
@@ -24,7 +22,6 @@ FRAME_BYTES = 10_000
 TRUNCATION_FACTOR = 2
 EXCLUSION: Final = "case"
 MAX_SHOTS = 10
-DEFAULT_RUBRIC = "likert-v1"
 
 
 @dataclass(frozen=True)
@@ -58,51 +55,10 @@ def offered_judges() -> list[OfferedJudge]:
     return sorted(judges, key=lambda judge: (not judge.has_key, judge.slug))
 
 
-def offered_rubrics() -> list[str]:
-    """Names of the bundled rubrics and the stored ones."""
-    return sorted({*BUNDLED_RUBRICS, *Rubric.objects.values_list("slug", flat=True)}, reverse=True)
-
-
 def digest_of(configuration: Mapping[str, Any]) -> str:
     """SHA-256 of a configuration, independent of the order of its keys."""
     text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def find_rubric(slug: str) -> Rubric:
-    """The rubric called `slug`; a bundled one that was never used is not stored yet (`store_rubric`).
-
-    Raises:
-        PassError: no rubric of that name.
-    """
-    found = Rubric.objects.filter(slug=slug).first()
-    if found is not None:
-        return found
-    if slug not in BUNDLED_RUBRICS:
-        raise PassError(
-            f"There is no rubric {slug!r}. Known: {', '.join(sorted(offered_rubrics()))}.",
-            code="unknown_rubric",
-        )
-    text = load_bundled_rubric(slug)
-    scale = RubricScale(parse_rubric(text).scale.upper())
-    name, _, version = slug.rpartition("-v")
-    return Rubric(
-        slug=slug,
-        name=name,
-        version=int(version),
-        scale=scale,
-        text=text,
-        text_hash=hash_rubric(text),
-    )
-
-
-def store_rubric(rubric: Rubric) -> Rubric:
-    """The rubric as a stored row; must run inside the transaction that starts a pass."""
-    if rubric.pk is not None:
-        return rubric
-    names = ("name", "version", "scale", "text", "text_hash")
-    values = {name: getattr(rubric, name) for name in names}
-    return Rubric.objects.get_or_create(slug=rubric.slug, defaults=values)[0]
 
 
 def freeze(

@@ -11,9 +11,10 @@ from django.db.models.sql.compiler import SQLCompiler
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from judging.passes.budgets import MICROS
-from judging.passes.configuration import find_rubric, most_prompt_bytes, worst_call_micros
+from judging.passes.configuration import most_prompt_bytes, worst_call_micros
 from judging.passes.seats import seat_judges
 from judging.passes.starting import choose_responses
+from judging.rubrics import find_rubric
 
 
 @dataclass(frozen=True)

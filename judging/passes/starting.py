@@ -2,17 +2,13 @@
 
 import hashlib
 import itertools
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from celery import current_app
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from annotation.audit import record_event
 from annotation.choices import ItemKind, ResponseState
@@ -24,21 +20,17 @@ from judging.passes import budgets
 from judging.passes.configuration import (
     MAX_SHOTS,
     digest_of,
-    find_rubric,
     freeze,
     freeze_costs,
     most_prompt_bytes,
-    store_rubric,
 )
+from judging.passes.control import ACTIVE_STATES
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
-
-logger = logging.getLogger(__name__)
+from judging.passes.waking import wake_workers
+from judging.rubrics import find_rubric, store_rubric
 
 BATCH_SIZE = 500
-JUDGE_TASK = "judging.judge_endpoint"
-WAKE_EXPIRES_S = 10
-ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
 SKIP_CODES = {
     ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
     ResponseState.ERROR: SkipCode.RESPONSE_ERROR,
@@ -165,20 +157,6 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             code="pass_running",
         ) from error
     return judge_pass
-
-
-def wake_workers(endpoint_names: Sequence[str]) -> None:
-    """Send a message for each endpoint; with the memory broker the worker's own sweep finds the rows.
-
-    What was decided is stored already, so a broker that is away costs a second and nothing else.
-    """
-    if settings.USES_MEMORY_BROKER:
-        return
-    try:
-        for name in endpoint_names:
-            current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S, retry=False)
-    except (OperationalError, OSError) as error:
-        logger.warning("no worker was woken (%s); the next sweep finds the rows", type(error).__name__)
 
 
 def _check_numbers(request: PassRequest) -> None:

@@ -16,11 +16,12 @@ from judging.choices import PassSource, PassState, PauseReason, VerdictState
 from judging.errors import DomainError, PassError
 from judging.forms import RaiseCapsForm, StartPassForm
 from judging.models import JudgePass
-from judging.passes.configuration import offered_judges, offered_rubrics
+from judging.passes.configuration import offered_judges
 from judging.passes.control import cancel_pass, pause_pass, resume_pass
 from judging.passes.estimating import PassEstimate, estimate_pass
 from judging.passes.progress import PassProgress, measure_progress
 from judging.passes.starting import PassRequest, start_pass
+from judging.rubrics import offered_rubrics
 from judging.selectors import count_complete_responses
 from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.wording import missing_words, pass_state_words
@@ -36,7 +37,12 @@ ENDED = (PassState.FINISHED, PassState.CANCELLED)
 def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     """Choose judges, rubric, exemplars and caps, see what that comes to; then start."""
     judges, status = offered_judges(), HTTPStatus.OK
-    form = StartPassForm(request.POST or None, judges=judges, rubrics=offered_rubrics(), benchmark=benchmark)
+    form = StartPassForm(
+        request.POST or None,
+        judges=judges,
+        rubrics=[rubric.slug for rubric in offered_rubrics()],
+        benchmark=benchmark,
+    )
     if request.method == "POST" and "only_estimate" not in request.POST:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
         if form.is_valid():

@@ -12,11 +12,11 @@ from judging.choices import PassState
 from judging.errors import DomainError
 from judging.management.steering import add_caps, read_amount
 from judging.models import JudgePass
-from judging.passes.configuration import DEFAULT_RUBRIC
 from judging.passes.progress import PassProgress
 from judging.passes.starting import PassRequest, start_pass
+from judging.rubrics import DEFAULT_RUBRIC
 from judging.selectors import find_benchmark, find_campaign
-from judging.verdicts.foreground import judge_until_done
+from judging.foreground import judge_until_done
 
 
 class Command(BaseCommand):
