@@ -185,13 +185,14 @@ async def run_bare(base_url: str, requests: Sequence[list[dict[str, str]]]) -> f
 
 def run_engine(benchmark: "Benchmark") -> float:
     """Seconds until every row of a new pass is judged and saved."""
+    from judging.choices import PassKind
+    from judging.loops import run_loop
     from judging.models import VerdictAttempt
     from judging.passes.starting import PassRequest, start_pass
-    from judging.verdicts.engine import run_endpoint
 
     judge_pass = start_pass(benchmark, PassRequest(judges=(MODEL,), rubric="likert-v1", again=True))
     started = time.perf_counter()
-    run_endpoint("bench", should_stop=lambda: False)
+    run_loop("bench", PassKind.JUDGING, should_stop=lambda: False)
     seconds = time.perf_counter() - started
     n_scored = judge_pass.verdicts.filter(state="SCORED").count()
     n_attempts = VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).count()

@@ -14,8 +14,10 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.db import DatabaseError, connection
 from kombu.exceptions import OperationalError as BrokerError
 
+from judging.choices import PassKind
 from judging.errors import DomainError
-from judging.passes.starting import JUDGE_TASK, WAKE_EXPIRES_S
+from judging.passes.waking import JUDGE_TASK, WAKE_EXPIRES_S
+from judging.queue.sweeping import LoopKey
 
 logger = logging.getLogger(__name__)
 
@@ -24,33 +26,34 @@ SWEEP_INTERVAL_S = 1.0
 REST_S = 30.0
 
 _stopping = threading.Event()
-_running: set[str] = set()
-_rests_until: dict[str, float] = {}
+_running: set[LoopKey] = set()
+_rests_until: dict[LoopKey, float] = {}
 _lock = threading.Lock()
 
 
 @shared_task(name=JUDGE_TASK)
-def judge_endpoint(endpoint_name: str) -> int:
-    """Run this process's loop for an endpoint, unless one runs already or has just failed."""
-    from judging.verdicts.engine import run_endpoint
+def judge_endpoint(endpoint_name: str, kind: str = PassKind.JUDGING) -> int:
+    """Run this process's loop for an endpoint and a kind of pass, unless one runs or has just failed."""
+    from judging.loops import run_loop
 
+    key = LoopKey(endpoint_name, PassKind(kind))
     with _lock:
-        if not _may_run(endpoint_name):
+        if not _may_run(key):
             return 0
-        _running.add(endpoint_name)
+        _running.add(key)
     try:
-        return run_endpoint(endpoint_name, should_stop=_stopping.is_set)
+        return run_loop(key.endpoint_name, key.kind, should_stop=_stopping.is_set)
     except DomainError as error:
         # A matter of the deployer's file, said in a sentence; anything else Celery logs with its place.
-        _rests_until[endpoint_name] = time.monotonic() + REST_S
+        _rests_until[key] = time.monotonic() + REST_S
         logger.error("endpoint %s cannot be called: %s", endpoint_name, error.message)
         return 0
     except Exception:
-        _rests_until[endpoint_name] = time.monotonic() + REST_S
+        _rests_until[key] = time.monotonic() + REST_S
         raise
     finally:
         with _lock:
-            _running.discard(endpoint_name)
+            _running.discard(key)
 
 
 @worker_ready.connect
@@ -66,21 +69,21 @@ def stop_loops(**_: Any) -> None:
     _stopping.set()
 
 
-def _may_run(endpoint_name: str) -> bool:
-    is_resting = _rests_until.get(endpoint_name, 0.0) > time.monotonic()
-    return not (endpoint_name in _running or is_resting or _stopping.is_set())
+def _may_run(key: LoopKey) -> bool:
+    is_resting = _rests_until.get(key, 0.0) > time.monotonic()
+    return not (key in _running or is_resting or _stopping.is_set())
 
 
 def _sweep_forever() -> None:
-    from judging.verdicts.sweeping import sweep
+    from judging.loops import sweep
 
     while not _stopping.wait(SWEEP_INTERVAL_S):
         try:
-            for name in sweep():
+            for key in sweep():
                 with _lock:
-                    is_wanted = _may_run(name)
+                    is_wanted = _may_run(key)
                 if is_wanted:
-                    current_app.send_task(JUDGE_TASK, args=[name], expires=WAKE_EXPIRES_S)
+                    current_app.send_task(JUDGE_TASK, args=list(key), expires=WAKE_EXPIRES_S)
         except (DatabaseError, BrokerError, OSError) as error:
             # The database or the broker is away; the next second tries again.
             logger.warning("sweep failed (%s); trying again", type(error).__name__)

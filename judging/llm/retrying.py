@@ -7,14 +7,29 @@ a reservation of its own, so every step here is counted in the row's history.
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from judging.llm.calls import CallOutcome
-from judging.llm.parsing import FailureCode, ParsedReply, State
+from judging.llm.calls import CallKind, CallOutcome
 
 RetryReason = Literal["rate_limited", "fault", "bad_reply", "repair", "truncated", "parameter", "refused"]
 
 _FAULTS = frozenset({"timeout", "network", "server"})
+
+
+class Reading(Protocol):
+    """What a call's outcome was read as: the state that its row would end in, and why.
+
+    `code` is set when that is CALL_FAILED; `detail` is a short fixed phrase.
+    """
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def code(self) -> CallKind | None: ...
+
+    @property
+    def detail(self) -> str: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +90,8 @@ class History:
 class Final:
     """The row is done in this state. `pauses_pass`: the key was refused, so no new claim may follow."""
 
-    state: State
-    code: FailureCode | None
+    state: str
+    code: CallKind | None
     history: History
     pauses_pass: bool = False
 
@@ -93,7 +108,7 @@ class Retry:
 
 def next_step(
     outcome: CallOutcome,
-    parsed: ParsedReply,
+    parsed: Reading,
     *,
     history: History,
     policy: RetryPolicy,
@@ -110,7 +125,7 @@ def next_step(
 
     Args:
         outcome: the call just made.
-        parsed: what it was read as (`parsing.interpret`).
+        parsed: what it was read as, for a judge by `parsing.interpret`.
         history: before this call.
         policy: the numbers.
         rng: for the jitter.
@@ -158,7 +173,7 @@ def backoff_s(n_before: int, *, policy: RetryPolicy, rng: random.Random) -> floa
 
 
 def _refused(
-    outcome: CallOutcome, parsed: ParsedReply, *, history: History, policy: RetryPolicy, has_answered: bool
+    outcome: CallOutcome, parsed: Reading, *, history: History, policy: RetryPolicy, has_answered: bool
 ) -> Final | Retry:
     """A refused key returns the row and pauses the pass, unless the row itself seems to be at fault."""
     is_item_refused = outcome.is_forbidden and has_answered

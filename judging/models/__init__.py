@@ -18,6 +18,7 @@ from judging.models.rows import (
     Verdict,
     VerdictAttempt,
     VerdictRevision,
+    row_class_of,
 )
 from judging.models.rules import GradingRule, Report, RuleAdoption
 
@@ -40,4 +41,5 @@ __all__ = [
     "Verdict",
     "VerdictAttempt",
     "VerdictRevision",
+    "row_class_of",
 ]

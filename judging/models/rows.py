@@ -9,6 +9,7 @@ from judging.choices import (
     FailureCode,
     FailureMode,
     GenerationState,
+    PassKind,
     RevisionReason,
     RubricScale,
     SkipCode,
@@ -203,6 +204,11 @@ class GenerationAttempt(Attempt):
             models.UniqueConstraint(fields=["generation", "token"], name="generation_attempt_once_per_claim")
         ]
         indexes = [models.Index(fields=["at"], name="generation_attempt_at")]
+
+
+def row_class_of(kind: str) -> type[Verdict] | type[Generation]:
+    """The rows of a kind of pass."""
+    return Generation if kind == PassKind.COLLECTION else Verdict
 
 
 class VerdictRevision(models.Model):

@@ -1,9 +1,12 @@
 """Pausing, resuming, cancelling and finishing passes."""
 
+import operator
+from collections.abc import Iterable
 from decimal import Decimal
+from functools import reduce
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.audit import record_event
@@ -11,13 +14,16 @@ from annotation.models import Account
 from judging.choices import UNSETTLED_STATES, PassSource, PassState, PauseReason, VerdictState
 from judging.errors import PassError
 from judging.llm.endpoints import Endpoint
-from judging.models import JudgePass, Verdict
+from judging.models import Generation, JudgePass, Verdict, row_class_of
 from judging.passes import budgets
 from judging.passes.configuration import refuse_other_parser
-from judging.passes.seats import frozen_seats, preflight, refuse_moved
-from judging.passes.starting import ACTIVE_STATES, wake_workers
+from judging.passes.seats import frozen_models, frozen_seats, preflight, refuse_moved
+from judging.passes.waking import wake_workers
 
 BATCH_SIZE = 1000
+ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
+# The tables that hold rows of passes, whatever their kind.
+ROW_CLASSES = (Verdict, Generation)
 
 
 def pause_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
@@ -63,7 +69,7 @@ def resume_pass(
         locked.is_simulated = locked.is_simulated or is_simulated
         locked.save(update_fields=["max_calls", "max_cost_micros", "is_simulated"])
         _move(judge_pass, PassState.PAUSED, PassState.RUNNING, actor=actor, pause_reason=None)
-    wake_workers(sorted({seat.endpoint.name for seat in seats}))
+    wake_workers(sorted({seat.endpoint.name for seat in seats}), kind=judge_pass.kind)
 
 
 def pause_outdated(endpoint: Endpoint) -> int:
@@ -75,14 +81,13 @@ def pause_outdated(endpoint: Endpoint) -> int:
     Returns:
         How many were paused.
     """
-    waiting = Verdict.objects.filter(
-        judge_pass=OuterRef("pk"), endpoint_name=endpoint.name, state=VerdictState.PENDING
-    )
+    waiting = {"judge_pass": OuterRef("pk"), "endpoint_name": endpoint.name, "state": VerdictState.PENDING}
+    is_waiting = _any_of(rows.objects.filter(**waiting) for rows in ROW_CLASSES)
     n_paused = 0
-    for judge_pass in JudgePass.objects.filter(Exists(waiting), state=PassState.RUNNING).order_by("pk"):
+    for judge_pass in JudgePass.objects.filter(is_waiting, state=PassState.RUNNING).order_by("pk"):
         try:
             refuse_other_parser(judge_pass.configuration)
-            for slug, frozen in judge_pass.configuration["judges"].items():
+            for slug, frozen in frozen_models(judge_pass.configuration).items():
                 if frozen["endpoint"] == endpoint.name:
                     refuse_moved(slug, frozen, endpoint)
         except PassError as error:
@@ -115,10 +120,10 @@ def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
 
 def settle_cancelled() -> int:
     """Close the open rows of cancelled passes; returns how many there were."""
-    cancelled = JudgePass.objects.filter(Exists(_open_rows()), state=PassState.CANCELLED)
+    cancelled = JudgePass.objects.filter(_has_open_rows(), state=PassState.CANCELLED)
     n_closed = 0
-    for pass_id in list(cancelled.order_by("pk").values_list("pk", flat=True)):
-        while n := _close_batch(pass_id):
+    for pass_id, kind in list(cancelled.order_by("pk").values_list("pk", "kind")):
+        while n := _close_batch(pass_id, row_class_of(kind)):
             n_closed += n
     return n_closed
 
@@ -126,26 +131,31 @@ def settle_cancelled() -> int:
 def finish_passes() -> int:
     """Mark passes without an open row as FINISHED, also paused ones; returns how many."""
     done = JudgePass.objects.filter(
-        ~Exists(_open_rows()), source=PassSource.JUDGED, state__in=[PassState.RUNNING, PassState.PAUSED]
+        ~_has_open_rows(), source=PassSource.JUDGED, state__in=[PassState.RUNNING, PassState.PAUSED]
     )
     return done.update(
         state=PassState.FINISHED, pause_reason=None, state_note=None, finished_at=timezone.now()
     )
 
 
-def _open_rows() -> QuerySet[Verdict]:
-    """Rows of the outer query's pass that are not settled."""
-    return Verdict.objects.filter(judge_pass=OuterRef("pk"), state__in=UNSETTLED_STATES)
+def _has_open_rows() -> Q:
+    """Whether the outer query's pass has a row that is not settled."""
+    open_rows = {"judge_pass": OuterRef("pk"), "state__in": UNSETTLED_STATES}
+    return _any_of(rows.objects.filter(**open_rows) for rows in ROW_CLASSES)
 
 
-def _close_batch(pass_id: int) -> int:
+def _any_of(querysets: Iterable[QuerySet]) -> Q:
+    return reduce(operator.or_, (Q(Exists(rows)) for rows in querysets))
+
+
+def _close_batch(pass_id: int, row_class: type[Verdict] | type[Generation]) -> int:
     # Locked in the order of ids, as a recorder does, so that neither waits for the other; the pass last.
     with transaction.atomic():
-        open_rows = Verdict.objects.filter(judge_pass=pass_id, state__in=UNSETTLED_STATES).order_by("pk")
+        open_rows = row_class.objects.filter(judge_pass=pass_id, state__in=UNSETTLED_STATES).order_by("pk")
         rows = open_rows.select_for_update(of=("self",)).values_list("pk", "state")
         states = dict(rows[:BATCH_SIZE])
         n_in_flight = sum(state == VerdictState.RUNNING for state in states.values())
-        n_closed = Verdict.objects.filter(pk__in=states).update(
+        n_closed = row_class.objects.filter(pk__in=states).update(
             state=VerdictState.CANCELLED,
             worker=None,
             lease_until=None,

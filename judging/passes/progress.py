@@ -8,8 +8,9 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from judging.choices import UNSETTLED_STATES, PassState
-from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
+from judging.models import EndpointGate, JudgePass, row_class_of
 from judging.passes.budgets import MICROS
+from judging.passes.seats import frozen_models
 
 RATE_WINDOW_S = 30
 # How the detail of an attempt begins whose result came in after its row was taken back or cancelled.
@@ -63,7 +64,7 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
 
     `cost` is None when a price is unknown; a call whose outcome is unknown counts at its worst case.
     """
-    rows = Verdict.objects.filter(judge_pass=judge_pass)
+    rows = row_class_of(judge_pass.kind).objects.filter(judge_pass=judge_pass)
     counts = dict(rows.order_by("state").values_list("state").annotate(n=Count("pk")))
     n_open = sum(counts.get(state, 0) for state in UNSETTLED_STATES)
     rate = None
@@ -73,8 +74,8 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
         if judge_pass.started_at is not None and judge_pass.started_at > since:
             span = max((timezone.now() - judge_pass.started_at).total_seconds(), 1.0)
         rate = rows.filter(settled_at__gte=since).exclude(state="SKIPPED").count() / span
-    attempts = VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).aggregate(
-        n=Count("pk"), n_late=Count("pk", filter=Q(detail__startswith=LATE_PREFIX))
+    attempts = rows.aggregate(
+        n=Count("attempts"), n_late=Count("attempts", filter=Q(attempts__detail__startswith=LATE_PREFIX))
     )
     has_prices = judge_pass.configuration.get("worst_call_micros") is not None
     return PassProgress(
@@ -90,6 +91,6 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
 
 
 def _waiting_until(judge_pass: JudgePass) -> dt.datetime | None:
-    names = {judge["endpoint"] for judge in judge_pass.configuration.get("judges", {}).values()}
+    names = {model["endpoint"] for model in frozen_models(judge_pass.configuration).values()}
     waits = EndpointGate.objects.filter(name__in=names, not_before__gt=timezone.now())
     return waits.order_by("not_before").values_list("not_before", flat=True).first()

@@ -53,8 +53,14 @@ def seat_judges(slugs: Sequence[str]) -> list[JudgeSeat]:
     return seats
 
 
+def frozen_models(configuration: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """The models that a pass calls, as it froze them, by slug: judges, or targets of a collection."""
+    called: Mapping[str, Mapping[str, Any]] = configuration.get("judges") or configuration.get("targets", {})
+    return called
+
+
 def frozen_seats(configuration: Mapping[str, Any]) -> list[JudgeSeat]:
-    """The judges as a pass froze them: its endpoints and its model ids, whatever the file says now.
+    """The models as a pass froze them: its endpoints and its model ids, whatever the file says now.
 
     Raises:
         PassError: an endpoint of that name is now at another address.
@@ -62,7 +68,7 @@ def frozen_seats(configuration: Mapping[str, Any]) -> list[JudgeSeat]:
     """
     endpoints = load_endpoints(settings.ENDPOINTS_FILE)
     seats = []
-    for slug, frozen in sorted(configuration["judges"].items()):
+    for slug, frozen in sorted(frozen_models(configuration).items()):
         endpoint = endpoints.get(frozen["endpoint"])
         if endpoint is None:
             raise EndpointError(
@@ -126,7 +132,7 @@ def preflight(seats: Sequence[JudgeSeat]) -> bool:
     ]
     if faults:
         raise PassError(
-            f"No response was judged: {'; '.join(faults)}. "
+            f"Nothing was started: {'; '.join(faults)}. "
             "Correct the endpoints file or the key, then try again.",
             code="preflight_failed",
         )

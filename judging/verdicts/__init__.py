@@ -1,1 +1,1 @@
-"""Verdict rows as a work queue: claim, call, record. The only writer of results."""
+"""Verdict rows: what is asked of a judge or classifier, and what its reply comes to."""

@@ -3,105 +3,73 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError
 
 from annotation.models import Response
+from judging.choices import SkipCode, VerdictState
 from judging.llm.calls import CallRequest, Capabilities
-from judging.llm.endpoints import TokenPrices
 from judging.llm.exemplars import Choice, ChosenExemplar, ExemplarLeak, PoolItem, QueryItem, assert_no_leak
 from judging.llm.fences import draw_tag
+from judging.llm.parsing import interpret
 from judging.llm.retrying import History, RetryPolicy
 from judging.llm.rubric import Exemplar, Rubric, build_messages, parse_rubric, untrusted_text
-from judging.models import Judge, JudgePass
+from judging.llm.structured import structured_format
+from judging.models import Judge, JudgePass, Verdict
 from judging.passes.configuration import frozen_prices
 from judging.passes.retrieval import hash_case
-from judging.verdicts.claiming import Claimed
+from judging.queue.work import Claimed, NotSent, Prepared, Unbounded
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A request ready to be sent, and what is needed to read its reply.
-
-    `prices` are those that the pass froze; None when they were unknown.
-    """
-
-    claimed: Claimed
-    request: CallRequest
-    prices: TokenPrices | None
-    rubric: Rubric
-    item_text: str
-    history: History
-
-
-@dataclass(frozen=True)
-class Leak:
-    """A row whose exemplars include the case itself. It is never sent."""
-
-    claimed: Claimed
-    detail: str
-
-
-@dataclass(frozen=True)
-class Unbuilt:
-    """A row whose request could not be made, by a fault of ours or of what is stored. Never sent."""
-
-    claimed: Claimed
-    detail: str
-
-
-@dataclass(frozen=True)
-class Unbounded:
-    """A row under a money cap whose model takes no token limit, so that no cost bounds its answer."""
-
-    claimed: Claimed
-    detail: str
-
-
-NotSent = Leak | Unbuilt | Unbounded
-
-
 @dataclass
-class RequestBuilder:
-    """Builds requests; passes, rubrics and judges are read once and kept."""
+class VerdictRequests:
+    """Builds the requests of a loop; passes, rubrics and judges are read once and kept."""
 
     policy: RetryPolicy
     _passes: dict[int, tuple[JudgePass, Rubric]] = field(default_factory=dict)
     _judges: dict[int, Judge] = field(default_factory=dict)
 
-    def build(self, rows: Sequence[Claimed]) -> list[Prepared | NotSent]:
-        """Read the texts of the claimed rows and build their requests. One query once all is known."""
+    def build(self, rows: Sequence[Claimed]) -> list[Prepared | NotSent | Unbounded]:
+        """Read the texts of the claimed rows and build their requests. Two queries once all is known."""
         if not rows:
             return []
-        wanted = {row.response_id for row in rows}
-        for row in rows:
-            wanted |= {int(exemplar["response"]) for exemplar in row.exemplars or ()}  # type: ignore[call-overload]
+        verdicts = Verdict.objects.only("response_id", "judge_id", "exemplars").in_bulk(
+            [row.row_id for row in rows]
+        )
+        wanted = {verdict.response_id for verdict in verdicts.values()}
+        for verdict in verdicts.values():
+            wanted |= {exemplar["response"] for exemplar in verdict.exemplars or ()}
         responses = Response.objects.filter(pk__in=wanted).select_related("prompt").in_bulk()
-        return [self._build_or_say_why(row, responses) for row in rows]
+        return [self._build_or_say_why(row, verdicts[row.row_id], responses) for row in rows]
 
-    def learn(self, judge_id: int, capabilities: Capabilities) -> None:
+    def learn(self, model_pk: int, capabilities: Capabilities) -> None:
         """Remember with what a judge's model answered after it had refused a parameter."""
-        judge = self._judge(judge_id)
+        judge = self._judge(model_pk)
         if judge.capabilities != asdict(capabilities):
             judge.capabilities = asdict(capabilities)
             judge.save(update_fields=["capabilities"])
 
-    def _build_or_say_why(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | NotSent:
+    def _build_or_say_why(
+        self, row: Claimed, verdict: Verdict, responses: Mapping[int, Response]
+    ) -> Prepared | NotSent | Unbounded:
         try:
-            return self._build_one(row, responses)
+            return self._build_one(row, verdict, responses)
         except DatabaseError:
             raise
         except Exception as error:
             # One row that cannot be built must not hold up the others, nor be claimed again for ever.
-            logger.error("verdict %s: no request could be built (%s)", row.verdict_id, type(error).__name__)
-            return Unbuilt(claimed=row, detail=f"no request could be built: {type(error).__name__}")
+            logger.error("verdict %s: no request could be built (%s)", row.row_id, type(error).__name__)
+            return NotSent(claimed=row, detail=f"no request could be built: {type(error).__name__}")
 
-    def _build_one(self, row: Claimed, responses: Mapping[int, Response]) -> Prepared | Leak | Unbounded:
+    def _build_one(
+        self, row: Claimed, verdict: Verdict, responses: Mapping[int, Response]
+    ) -> Prepared | NotSent | Unbounded:
         judge_pass, rubric = self._pass(row.judge_pass_id)
-        judge = self._judge(row.judge_id)
+        judge = self._judge(verdict.judge_id)
         history = History.from_dict(row.counters)
         capabilities = _capabilities_for(judge, history)
         if row.has_money_cap and capabilities.token_parameter is None:
@@ -110,16 +78,21 @@ class RequestBuilder:
                 detail=f"{judge.slug} takes no token limit, so no cap on money can be kept. "
                 "Cancel the pass and start one with a cap on calls.",
             )
-        response = responses[row.response_id]
+        response = responses[verdict.response_id]
+        exemplars = verdict.exemplars or []
         try:
-            _check_leak(row, response, responses, exclusion=judge_pass.configuration["exclusion"])
+            _check_leak(exemplars, response, responses, exclusion=judge_pass.configuration["exclusion"])
         except ExemplarLeak as leak:
-            return Leak(claimed=row, detail=str(leak))
+            return NotSent(
+                claimed=row,
+                detail=str(leak),
+                values={"state": VerdictState.SKIPPED, "skip_code": SkipCode.EXEMPLAR_LEAK},
+            )
         texts: dict[str, Any] = {
             "prompt": response.prompt.text,
             "response": response.text,
             "risk_category": response.prompt.risk_category,
-            "exemplars": [_show(exemplar, responses) for exemplar in row.exemplars or ()],
+            "exemplars": [_show(exemplar, responses) for exemplar in exemplars],
         }
         item_text = untrusted_text(**texts)
         parameters = judge_pass.configuration["parameters"]
@@ -128,15 +101,16 @@ class RequestBuilder:
             messages=build_messages(rubric, **texts, tag=draw_tag(item_text), is_repair=history.is_repair),
             max_tokens=history.max_tokens(parameters["max_tokens"], self.policy),
             temperature=float(parameters["temperature"]),
+            response_format=structured_format(rubric) if parameters.get("output") == "structured" else None,
             capabilities=capabilities,
         )
         return Prepared(
             claimed=row,
             request=request,
             prices=frozen_prices(judge_pass.configuration, judge.slug),
-            rubric=rubric,
-            item_text=item_text,
             history=history,
+            model_pk=judge.pk,
+            read=partial(interpret, item_text=item_text, scale=rubric.scale),
         )
 
     def _pass(self, pass_id: int) -> tuple[JudgePass, Rubric]:
@@ -175,11 +149,14 @@ def _show(exemplar: Mapping[str, Any], responses: Mapping[int, Response]) -> Exe
 
 
 def _check_leak(
-    row: Claimed, response: Response, responses: Mapping[int, Response], *, exclusion: str | None
+    exemplars: Sequence[Mapping[str, Any]],
+    response: Response,
+    responses: Mapping[int, Response],
+    *,
+    exclusion: str | None,
 ) -> None:
-    if not row.exemplars:
+    if not exemplars:
         return
-    exemplars: list[Any] = row.exemplars
     pool = {
         exemplar["response"]: PoolItem(
             response_id=exemplar["response"],

@@ -9,9 +9,9 @@ from typing import Any
 
 from annotation.choices import ItemKind, Rating
 from annotation.models import Benchmark, Response
+from judging.foreground import judge_until_done
 from judging.models import JudgePass, Verdict
 from judging.passes.starting import PassRequest, start_pass
-from judging.verdicts.foreground import judge_until_done
 from tests.factories import (
     make_annotator,
     make_benchmark,

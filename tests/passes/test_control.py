@@ -13,6 +13,7 @@ from judging.choices import PassState, PauseReason
 from judging.errors import EndpointError, PassError
 from judging.llm.endpoints import load_endpoints
 from judging.llm.fake_provider import FakeProviderSettings, running
+from judging.llm.parsing import PARSER_VERSION
 from judging.models import JudgePass, Verdict
 from judging.passes.control import (
     cancel_pass,
@@ -180,7 +181,7 @@ def test_resume_under_another_parser_is_refused(provider: str, monkeypatch: pyte
         resume_pass(judge_pass)
 
     assert caught.value.code == "other_parser"
-    assert "parser version 1, and this program has version next" in caught.value.message
+    assert f"parser version {PARSER_VERSION}, and this program has version next" in caught.value.message
 
 
 @pytest.mark.parametrize("change", ["address", "parser", "nothing"])

@@ -6,7 +6,8 @@ import pytest
 from celery import current_app
 from kombu.exceptions import OperationalError
 
-from judging.passes.starting import JUDGE_TASK, wake_workers
+from judging.choices import PassKind
+from judging.passes.waking import JUDGE_TASK, wake_workers
 
 
 @pytest.fixture
@@ -22,10 +23,10 @@ def sent(settings: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list
     return messages
 
 
-def test_each_endpoint_gets_a_message(sent: list[tuple[str, list[str]]]) -> None:
-    wake_workers(["one", "two"])
+def test_each_endpoint_gets_a_message_with_the_kind_of_pass(sent: list[tuple[str, list[str]]]) -> None:
+    wake_workers(["one", "two"], kind=PassKind.COLLECTION)
 
-    assert sent == [(JUDGE_TASK, ["one"]), (JUDGE_TASK, ["two"])]
+    assert sent == [(JUDGE_TASK, ["one", "COLLECTION"]), (JUDGE_TASK, ["two", "COLLECTION"])]
 
 
 def test_memory_broker_needs_none(sent: list[tuple[str, list[str]]], settings: Any) -> None:

@@ -12,9 +12,12 @@ from django.utils import timezone
 
 from judging.choices import PassState
 from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
-from judging.verdicts.claiming import MAX_UNPROVEN_IN_FLIGHT, Claimed
-from judging.verdicts.leases import extend_leases, release_overdue
-from judging.verdicts.recording import return_lost, return_unsent
+from judging.queue import leases
+from judging.queue.claiming import MAX_UNPROVEN_IN_FLIGHT
+from judging.queue.leases import extend_leases
+from judging.queue.recording import return_lost, return_unsent
+from judging.queue.work import Claimed
+from judging.verdicts.work import JUDGING
 from tests.factories import make_attempt
 from tests.verdicts.waiting import ask, make_endpoint, make_queue, record, result, row
 
@@ -25,12 +28,16 @@ def let_leases_end() -> None:
     Verdict.objects.filter(state="RUNNING").update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
+def release_overdue() -> int:
+    return leases.release_overdue(JUDGING)
+
+
 def test_a_claim_takes_the_oldest_rows_with_a_lease_and_a_token() -> None:
     make_queue(3)
 
     claim = ask(2)
 
-    assert [claimed.verdict_id for claimed in claim.rows] == list(
+    assert [claimed.row_id for claimed in claim.rows] == list(
         Verdict.objects.order_by("pk").values_list("pk", flat=True)[:2]
     )
     first = row(claim.rows[0])
@@ -67,7 +74,7 @@ def test_workers_claiming_at_once_share_the_slots_and_no_row() -> None:
         thread.join()
 
     assert len(claimed) == 16
-    assert len({claim.verdict_id for claim in claimed}) == 16
+    assert len({claim.row_id for claim in claimed}) == 16
 
 
 def test_a_row_that_is_not_due_is_left() -> None:
@@ -77,7 +84,7 @@ def test_a_row_that_is_not_due_is_left() -> None:
 
     claim, empty = ask(5), ask(5)
 
-    assert [claimed.verdict_id for claimed in claim.rows] == [later.pk + 1]
+    assert [claimed.row_id for claimed in claim.rows] == [later.pk + 1]
     assert 15 < empty.wait_s <= 20
     assert not empty.is_drained
 
@@ -209,9 +216,9 @@ def test_a_row_of_two_deaths_is_claimed_alone() -> None:
     record(*(result(claimed) for claimed in others.rows))
     alone = ask(8)
 
-    assert suspect.pk not in [claimed.verdict_id for claimed in others.rows]
+    assert suspect.pk not in [claimed.row_id for claimed in others.rows]
     assert beside.rows == ()
-    assert [claimed.verdict_id for claimed in alone.rows] == [suspect.pk]
+    assert [claimed.row_id for claimed in alone.rows] == [suspect.pk]
     assert alone.rows[0].is_suspect
 
 
@@ -245,7 +252,7 @@ def test_the_third_death_is_poison_and_the_others_go_on() -> None:
     poison = Verdict.objects.order_by("pk")[0]
     for _ in range(3):
         claim = ask(8)
-        record(*(result(claimed) for claimed in claim.rows if claimed.verdict_id != poison.pk))
+        record(*(result(claimed) for claimed in claim.rows if claimed.row_id != poison.pk))
         let_leases_end()
         release_overdue()
 
@@ -316,7 +323,7 @@ def test_the_heartbeat_extends_only_rows_in_hand() -> None:
     held, lost = ask(2).rows
     let_leases_end()
 
-    n_extended = extend_leases(worker="worker-1", held=[held.verdict_id], lease_s=60)
+    n_extended = extend_leases(JUDGING, worker="worker-1", held=[held.row_id], lease_s=60)
     release_overdue()
 
     assert n_extended == 1
@@ -328,7 +335,7 @@ def test_rows_lost_with_a_connection_return_unpunished() -> None:
     judge_pass = make_queue(3, worst_call_micros=100)
     held, *_ = ask(3).rows
 
-    n_returned = return_lost(worker="worker-1", held=[held.verdict_id])
+    n_returned = return_lost(JUDGING, worker="worker-1", held=[held.row_id])
 
     judge_pass.refresh_from_db()
     assert n_returned == 2
@@ -340,8 +347,8 @@ def test_unsent_rows_return_with_their_reservation() -> None:
     judge_pass = make_queue(2, worst_call_micros=100)
     claimed = ask(2).rows
 
-    assert return_unsent(claimed) == 2
-    assert return_unsent(claimed) == 0
+    assert return_unsent(JUDGING, claimed) == 2
+    assert return_unsent(JUDGING, claimed) == 0
 
     judge_pass.refresh_from_db()
     assert (judge_pass.n_calls_reserved, judge_pass.cost_reserved_micros) == (0, 0)

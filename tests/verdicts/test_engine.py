@@ -19,7 +19,8 @@ from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.retrying import RetryPolicy
 from judging.models import EndpointGate, Judge, JudgePass, Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass, resume_pass
-from judging.verdicts.engine import EndpointLoop, run_endpoint
+from judging.queue.loop import EndpointLoop, run_endpoint
+from judging.verdicts.work import JUDGING
 from tests.passes import stage
 from tests.verdicts.conftest import Provide
 
@@ -40,7 +41,7 @@ def outcomes() -> list[str]:
 def run_in_thread(name: str, should_stop: Callable[[], bool]) -> threading.Thread:
     def work() -> None:
         try:
-            run_endpoint(name, should_stop=should_stop)
+            run_endpoint(JUDGING, name, should_stop=should_stop)
         finally:
             connection.close()
 
@@ -327,7 +328,7 @@ def test_a_flood_of_429_holds_the_endpoint_and_the_pass_finishes(provide: Provid
         judge_pass = stage.start(benchmark)
         endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
         policy = RetryPolicy(backoff_base_s=0.05, backoff_cap_s=0.3)
-        asyncio.run(EndpointLoop(endpoint, should_stop=lambda: False, policy=policy).run())
+        asyncio.run(EndpointLoop(JUDGING, endpoint, should_stop=lambda: False, policy=policy).run())
         stats = stage.stats(base_url)
 
     judge_pass.refresh_from_db()

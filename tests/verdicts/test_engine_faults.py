@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
+from judging import foreground
 from judging.choices import PassState
 from judging.errors import EndpointError
 from judging.llm.calls import CallOutcome, CallRequest
 from judging.llm.client import JudgeClient
 from judging.llm.endpoints import load_endpoints
+from judging.loops import sweep
 from judging.models import Judge, Verdict, VerdictAttempt
-from judging.verdicts import foreground
-from judging.verdicts.claiming import Claimed
-from judging.verdicts.engine import EndpointLoop
-from judging.verdicts.requests import Prepared
-from judging.verdicts.results import Result
-from judging.verdicts.sweeping import sweep
+from judging.queue.loop import EndpointLoop
+from judging.queue.results import Result
+from judging.queue.work import Claimed, Prepared
+from judging.verdicts.work import JUDGING
 from tests.passes import stage
 from tests.verdicts.conftest import Provide
 
@@ -43,7 +43,7 @@ def test_one_call_that_we_cannot_handle_costs_no_other(provide: Provide, setting
     with provide():
         judge_pass = stage.start(benchmark)
         endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
-        asyncio.run(EndpointLoop(endpoint, should_stop=lambda: False, client_class=Faulty).run())
+        asyncio.run(EndpointLoop(JUDGING, endpoint, should_stop=lambda: False, client_class=Faulty).run())
         sweep()
 
     judge_pass.refresh_from_db()
@@ -161,7 +161,7 @@ def test_what_finished_survives_a_fault_of_the_turn_itself(provide: Provide, set
 
         endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
         with pytest.raises(ProgrammingError):
-            asyncio.run(Faulty(endpoint, should_stop=lambda: False).run())
+            asyncio.run(Faulty(JUDGING, endpoint, should_stop=lambda: False).run())
         n_calls = stage.stats(base_url)["calls"]
 
     assert VerdictAttempt.objects.count() == n_calls > 0
@@ -182,7 +182,7 @@ def test_rows_claimed_as_the_connection_broke_are_judged_without_waiting_for_the
                 return super()._prepare(rows)
 
         endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
-        asyncio.run(Broken(endpoint, should_stop=lambda: False).run())
+        asyncio.run(Broken(JUDGING, endpoint, should_stop=lambda: False).run())
         n_calls = stage.stats(base_url)["calls"]
 
     judge_pass.refresh_from_db()

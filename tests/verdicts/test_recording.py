@@ -9,9 +9,11 @@ from judging.choices import PassState
 from judging.models import Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass
 from judging.passes.progress import measure_progress
-from judging.verdicts.claiming import Asking
-from judging.verdicts.recording import settle_leak, settle_unbuilt
-from judging.verdicts.turns import VALUE_ERRORS, record_each
+from judging.queue.claiming import Asking
+from judging.queue.recording import settle_not_sent
+from judging.queue.turns import VALUE_ERRORS, record_each
+from judging.queue.work import NotSent
+from judging.verdicts.work import JUDGING
 from tests.verdicts.waiting import ask, make_endpoint, make_queue, record, result, row
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +23,9 @@ def test_a_result_settles_its_row_and_stores_its_attempt() -> None:
     make_queue(1)
     (claimed,) = ask(1).rows
 
-    record(result(claimed, jailbreak_score=4, http_status=200, tokens_in=7, tokens_out=3, latency_ms=20))
+    sent = {"temperature": 0.0, "max_tokens": 1024}
+    counts = {"http_status": 200, "tokens_in": 7, "tokens_out": 3, "latency_ms": 20}
+    record(result(claimed, jailbreak_score=4, parameters=sent, **counts))
 
     verdict, attempt = row(claimed), VerdictAttempt.objects.get()
     assert (verdict.state, verdict.score, verdict.jailbreak_score) == ("SCORED", 2, 4)
@@ -35,6 +39,7 @@ def test_a_result_settles_its_row_and_stores_its_attempt() -> None:
     assert verdict.settled_at is not None
     assert (attempt.token, attempt.outcome, attempt.http_status, attempt.latency_ms) == (1, "ok", 200, 20)
     assert (attempt.tokens_in, attempt.tokens_out, attempt.reply_text) == (7, 3, verdict.raw_text)
+    assert attempt.parameters == sent
 
 
 def test_a_retry_returns_the_row_with_its_history() -> None:
@@ -146,7 +151,8 @@ def test_a_leak_is_skipped_and_costs_nothing() -> None:
     judge_pass = make_queue(1, worst_call_micros=100)
     (claimed,) = ask(1).rows
 
-    settle_leak(claimed, detail="same case")
+    values = {"state": "SKIPPED", "skip_code": "EXEMPLAR_LEAK"}
+    settle_not_sent(JUDGING, NotSent(claimed=claimed, detail="same case", values=values))
 
     judge_pass.refresh_from_db()
     verdict = row(claimed)
@@ -158,7 +164,7 @@ def test_a_row_that_cannot_be_built_fails_and_costs_nothing() -> None:
     judge_pass = make_queue(1, worst_call_micros=100)
     (claimed,) = ask(1).rows
 
-    settle_unbuilt(claimed, detail="KeyError")
+    settle_not_sent(JUDGING, NotSent(claimed=claimed, detail="KeyError"))
 
     judge_pass.refresh_from_db()
     assert (row(claimed).state, row(claimed).failure_code) == ("CALL_FAILED", "bad_request")
@@ -180,7 +186,8 @@ def test_a_result_that_cannot_be_stored_costs_no_other_result(values: dict[str, 
     with pytest.raises(VALUE_ERRORS):
         record(*results)
 
-    refused = record_each(Asking(endpoint=make_endpoint(), worker="worker-1", lease_s=60, wanted=5), results)
+    asking = Asking(work=JUDGING, endpoint=make_endpoint(), worker="worker-1", lease_s=60, wanted=5)
+    refused = record_each(asking, results)
 
     assert [one.claimed for one in refused] == [second]
     assert [row(one).state for one in (first, second, third)] == ["SCORED", "CALL_FAILED", "SCORED"]

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from judging import tasks
+from judging.choices import PassKind
+from judging.queue.sweeping import LoopKey
 from tests.passes import stage
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,11 +38,12 @@ def test_a_message_for_an_endpoint_without_due_rows_is_harmless(settings: Any, t
 
 def test_a_second_message_for_a_running_endpoint_starts_no_second_loop(settings: Any, tmp_path: Path) -> None:
     settings.ENDPOINTS_FILE = tmp_path / "never read.toml"
-    tasks._running.add("local-0")
+    key = LoopKey("local-0", PassKind.JUDGING)
+    tasks._running.add(key)
     try:
         assert tasks.judge_endpoint("local-0") == 0
     finally:
-        tasks._running.discard("local-0")
+        tasks._running.discard(key)
 
 
 def test_an_endpoints_file_that_cannot_be_read_is_said_in_a_sentence(

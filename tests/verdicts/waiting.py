@@ -3,10 +3,13 @@
 from typing import Any
 
 from judging.llm.endpoints import Endpoint, EndpointModel
+from judging.llm.parsing import ParsedReply
 from judging.models import EndpointGate, JudgePass, Verdict
-from judging.verdicts.claiming import Asking, Claim, Claimed
-from judging.verdicts.results import Result
-from judging.verdicts.turns import take_turn
+from judging.queue.claiming import Asking, Claim
+from judging.queue.results import Result
+from judging.queue.turns import take_turn
+from judging.queue.work import Claimed
+from judging.verdicts.work import JUDGING
 from tests.factories import make_judge, make_pass, make_prompt, make_response, make_verdict
 
 ENDPOINT_NAME = "local"
@@ -64,6 +67,7 @@ def ask(
     """Claim as a loop does; by default one whose endpoint has answered in every pass."""
     answered = set(JudgePass.objects.values_list("pk", flat=True)) if proven else set()
     asking = Asking(
+        work=JUDGING,
         endpoint=endpoint or make_endpoint(),
         worker=worker,
         lease_s=60.0,
@@ -81,11 +85,13 @@ def record(*results: Result) -> None:
 
 def result(claimed: Claimed, **values: Any) -> Result:
     """A score of 2 that cost nothing."""
+    state, score = values.pop("state", "SCORED"), values.pop("score", 2)
+    reading = ParsedReply(state=state, score=score, jailbreak_score=values.pop("jailbreak_score", None))
     defaults: dict[str, Any] = {
         "claimed": claimed,
         "outcome": "ok",
-        "state": "SCORED",
-        "score": 2,
+        "state": state,
+        "reading": reading,
         "reply_text": "Policy Compliance Risk: 2",
         "cost_micros": 0,
         "counters": {"n_attempts": 1},
@@ -94,4 +100,4 @@ def result(claimed: Claimed, **values: Any) -> Result:
 
 
 def row(claimed: Claimed) -> Verdict:
-    return Verdict.objects.get(pk=claimed.verdict_id)
+    return Verdict.objects.get(pk=claimed.row_id)

@@ -10,13 +10,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from judging.choices import PassState
 from judging.errors import DomainError
+from judging.foreground import judge_until_done
 from judging.management.steering import add_caps, read_amount
 from judging.models import JudgePass
 from judging.passes.progress import PassProgress
 from judging.passes.starting import PassRequest, start_pass
 from judging.rubrics import DEFAULT_RUBRIC
 from judging.selectors import find_benchmark, find_campaign
-from judging.foreground import judge_until_done
 
 
 class Command(BaseCommand):

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from django.db import DataError, IntegrityError, transaction
 
-from judging.models import EndpointGate
-from judging.verdicts.claiming import Asking, Claim, claim_rows, database_now, lock_gate
-from judging.verdicts.locked_passes import lock_passes
-from judging.verdicts.recording import settle_results, write_results
-from judging.verdicts.results import Result, without_reply
+from judging.queue.claiming import Asking, Claim, claim_rows
+from judging.queue.gate import database_now, hold, lock_gate
+from judging.queue.locked_passes import lock_claimable_passes, lock_passes
+from judging.queue.recording import settle_results, write_results
+from judging.queue.results import Result, without_reply
 
 # What a driver raises for a value that it cannot store. Anything else is no fault of the values.
 VALUE_ERRORS: tuple[type[Exception], ...] = (DataError, IntegrityError, ValueError)
@@ -35,13 +35,15 @@ def take_turn(asking: Asking, results: Sequence[Result] = (), *, hold_s: float =
         return Claim()
     with transaction.atomic():
         now = database_now()
-        new = write_results(results, now=now)
+        new = write_results(asking.work, results, now=now)
         gate = lock_gate(asking.endpoint.name) if is_asking or hold_s > 0 else None
         if gate is not None and hold_s > 0:
-            _hold(gate, until=now + dt.timedelta(seconds=hold_s))
-        passes = lock_passes(
-            {result.claimed.judge_pass_id for result in results},
-            endpoint_name=asking.endpoint.name if is_asking else None,
+            hold(gate, until=now + dt.timedelta(seconds=hold_s))
+        ids = {result.claimed.judge_pass_id for result in results}
+        passes = (
+            lock_claimable_passes(ids, work=asking.work, endpoint_name=asking.endpoint.name)
+            if is_asking
+            else lock_passes(ids)
         )
         settle_results(new, passes)
         claim = Claim()
@@ -66,9 +68,3 @@ def record_each(asking: Asking, results: Sequence[Result]) -> list[Result]:
             refused.append(result)
             take_turn(only_writing, [without_reply(result, error)])
     return refused
-
-
-def _hold(gate: EndpointGate, *, until: dt.datetime) -> None:
-    if gate.not_before is None or gate.not_before < until:
-        gate.not_before = until
-        EndpointGate.objects.filter(pk=gate.pk).update(not_before=until)

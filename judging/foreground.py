@@ -1,4 +1,4 @@
-"""Judging a pass inside one process, without any worker."""
+"""Working on a pass inside one process, without any worker."""
 
 import logging
 import threading
@@ -9,15 +9,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from django.db import InterfaceError, OperationalError, connection
 
 from judging.choices import PassState
+from judging.loops import run_loop, sweep
 from judging.models import JudgePass
 from judging.passes.progress import PassProgress, measure_progress
-from judging.verdicts.engine import run_endpoint
-from judging.verdicts.sweeping import sweep
+from judging.queue.sweeping import LoopKey
 
 logger = logging.getLogger(__name__)
 
 LOOK_INTERVAL_S = 1.0
-MOST_ENDPOINTS = 16
+MOST_LOOPS = 16
 
 
 def judge_until_done(
@@ -43,19 +43,19 @@ def judge_until_done(
         EndpointError: the endpoints file cannot be read or no longer names an endpoint of the pass.
     """
     stopping = threading.Event()
-    loops: dict[str, Future[int]] = {}
-    with ThreadPoolExecutor(MOST_ENDPOINTS, thread_name_prefix="judge") as threads:
+    loops: dict[LoopKey, Future[int]] = {}
+    with ThreadPoolExecutor(MOST_LOOPS, thread_name_prefix="judge") as threads:
         try:
             while True:
                 try:
-                    for name in sweep():
-                        if name in loops and not loops[name].done():
+                    for key in sweep():
+                        if key in loops and not loops[key].done():
                             continue
-                        ended = loops.pop(name, None)
+                        ended = loops.pop(key, None)
                         if ended is not None:
                             # Raises what ended the loop; one that merely ran dry is started again.
                             ended.result()
-                        loops[name] = threads.submit(_run, name, stopping)
+                        loops[key] = threads.submit(_run, key, stopping)
                     judge_pass.refresh_from_db()
                     if report is not None:
                         report(measure_progress(judge_pass))
@@ -69,8 +69,8 @@ def judge_until_done(
             stopping.set()
 
 
-def _run(endpoint_name: str, stopping: threading.Event) -> int:
+def _run(key: LoopKey, stopping: threading.Event) -> int:
     try:
-        return run_endpoint(endpoint_name, should_stop=stopping.is_set)
+        return run_loop(key.endpoint_name, key.kind, should_stop=stopping.is_set)
     finally:
         connection.close()

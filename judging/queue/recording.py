@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from judging.choices import PassState, PauseReason, SkipCode, VerdictState
-from judging.llm.parsing import PARSER_VERSION
-from judging.models import JudgePass, Verdict, VerdictAttempt
+from judging.choices import FailureCode, PassState, PauseReason, VerdictState
+from judging.models import JudgePass
 from judging.passes.progress import LATE_PREFIX
-from judging.verdicts.claiming import Claimed, database_now
-from judging.verdicts.locked_passes import LockedPass
-from judging.verdicts.results import Result
+from judging.queue.gate import database_now
+from judging.queue.locked_passes import LockedPass
+from judging.queue.results import Result
+from judging.queue.work import Claimed, NotSent, Unbounded, Work
 
+ROW_COLUMNS = ("state", "failure_code", "detail", "counters", "not_before", "settled_at")
 ATTEMPT_COLUMNS = (
-    "verdict_id",
     "token",
     "outcome",
     "http_status",
+    "parameters",
     "tokens_in",
     "tokens_out",
     "cost_micros",
@@ -35,13 +36,6 @@ ATTEMPT_COLUMNS = (
     "detail",
     "at",
 )
-# Raw SQL: one ORM update a row costs ten times as much, and `bulk_update` cannot carry the guard.
-UPDATE_VERDICT = """
-UPDATE judging_verdict SET state = %s, score = %s, jailbreak_score = %s, failure_code = %s, detail = %s,
-    raw_text = %s, parser_version = %s, counters = %s, not_before = %s, settled_at = %s,
-    worker = NULL, lease_until = NULL
-WHERE id = %s AND token = %s AND state = 'RUNNING'
-"""
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,7 @@ class Recorded:
     is_late: bool
 
 
-def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Recorded]:
+def write_results(work: Work, results: Sequence[Result], *, now: dt.datetime) -> list[Recorded]:
     """Write results and their attempts. Safe to repeat after a lost connection.
 
     Must run inside a transaction; locks the rows in the order of their ids.
@@ -62,11 +56,10 @@ def write_results(results: Sequence[Result], *, now: dt.datetime) -> list[Record
     """
     if not results:
         return []
-    ordered = sorted(results, key=lambda result: result.claimed.verdict_id)
-    held = _lock_held(ordered)
-    with connection.cursor() as cursor:
-        cursor.executemany(UPDATE_VERDICT, [_verdict_values(result, now=now) for result in ordered])
-    inserted = _insert_attempts(ordered, held=held, now=now)
+    ordered = sorted(results, key=lambda result: result.claimed.row_id)
+    held = _lock_held(work, ordered)
+    _update_rows(work, [result for result in ordered if _key(result) in held], now=now)
+    inserted = _insert_attempts(work, ordered, held=held, now=now)
     return [
         Recorded(result, is_late=_key(result) not in held) for result in ordered if _key(result) in inserted
     ]
@@ -91,69 +84,60 @@ def settle_results(recorded: Sequence[Recorded], passes: Mapping[int, LockedPass
             judge_pass.pause(PauseReason.AUTH, note="The provider refused the key. Correct it, then resume.")
 
 
-def return_unsent(rows: Sequence[Claimed]) -> int:
+def return_unsent(work: Work, rows: Sequence[Claimed]) -> int:
     """Give claimed rows that were never sent back to the queue, with their reservation."""
-    return sum(_give_back(row, state=VerdictState.PENDING) for row in rows)
+    return sum(_give_back(work, row, {"state": VerdictState.PENDING}) for row in rows)
 
 
-def return_lost(*, worker: str, held: Sequence[int]) -> int:
+def return_lost(work: Work, *, worker: str, held: Sequence[int]) -> int:
     """Return rows that a loop has claimed and does not hold.
 
     Their claim was committed, and the connection broke before the loop knew. They were never sent.
     """
-    rows = Verdict.objects.filter(worker=worker, state=VerdictState.RUNNING).exclude(pk__in=held)
+    rows = work.row_class.objects.filter(worker=worker, state=VerdictState.RUNNING).exclude(pk__in=held)
     return return_unsent(
+        work,
         [
             Claimed(
-                verdict_id=row.pk,
+                row_id=row.pk,
                 token=row.token,
                 judge_pass_id=row.judge_pass_id,
-                response_id=row.response_id,
-                judge_id=row.judge_id,
-                exemplars=None,
                 counters={},
                 reserved_micros=int(row.judge_pass.configuration.get("worst_call_micros") or 0),
             )
             for row in rows.select_related("judge_pass").order_by("pk")
-        ]
+        ],
     )
 
 
-def return_and_pause(row: Claimed, *, note: str) -> None:
+def return_and_pause(work: Work, row: Unbounded) -> None:
     """Return a row that must not be sent, and pause its pass: the budget could not be kept."""
-    if _give_back(row, state=VerdictState.PENDING):
-        JudgePass.objects.filter(pk=row.judge_pass_id, state=PassState.RUNNING).update(
-            state=PassState.PAUSED, pause_reason=PauseReason.BUDGET, state_note=note
+    if _give_back(work, row.claimed, {"state": VerdictState.PENDING}):
+        JudgePass.objects.filter(pk=row.claimed.judge_pass_id, state=PassState.RUNNING).update(
+            state=PassState.PAUSED, pause_reason=PauseReason.BUDGET, state_note=row.detail
         )
 
 
-def settle_leak(row: Claimed, *, detail: str) -> None:
-    """Settle a row that must not be sent as SKIPPED, and give its reservation back."""
-    _give_back(
-        row,
-        state=VerdictState.SKIPPED,
-        skip_code=SkipCode.EXEMPLAR_LEAK,
-        detail=detail,
-        settled_at=database_now(),
-    )
+def settle_not_sent(work: Work, row: NotSent) -> None:
+    """Settle a row that was never sent, and give its reservation back."""
+    now, claimed = database_now(), row.claimed
+    values: dict[str, Any] = {"detail": row.detail, "settled_at": now}
+    with transaction.atomic():
+        if not _lock_mine(work, claimed):
+            return
+        if row.values is not None:
+            values |= row.values
+        else:
+            code = FailureCode.BAD_REQUEST
+            own = work.failed_values([claimed.row_id], code=code, detail=row.detail, now=now)
+            values |= {"state": VerdictState.CALL_FAILED, "failure_code": code, **own.get(claimed.row_id, {})}
+        _give_back(work, claimed, values)
 
 
-def settle_unbuilt(row: Claimed, *, detail: str) -> None:
-    """Settle a row whose request could not be made as CALL_FAILED, and give its reservation back."""
-    _give_back(
-        row,
-        state=VerdictState.CALL_FAILED,
-        failure_code="bad_request",
-        detail=detail,
-        settled_at=database_now(),
-    )
-
-
-def _give_back(row: Claimed, **values: Any) -> bool:
+def _give_back(work: Work, row: Claimed, values: Mapping[str, Any]) -> bool:
     """Move a row that was not sent, unless it is no longer ours, and return its reservation."""
     with transaction.atomic():
-        mine = Verdict.objects.filter(pk=row.verdict_id, token=row.token, state=VerdictState.RUNNING)
-        changed = mine.update(worker=None, lease_until=None, **values)
+        changed = _mine(work, row).update(worker=None, lease_until=None, **values)
         if changed:
             JudgePass.objects.filter(pk=row.judge_pass_id).update(
                 n_calls_reserved=F("n_calls_reserved") - 1,
@@ -162,35 +146,52 @@ def _give_back(row: Claimed, **values: Any) -> bool:
     return bool(changed)
 
 
+def _lock_mine(work: Work, row: Claimed) -> bool:
+    return _mine(work, row).select_for_update(of=("self",), no_key=True).exists()
+
+
+def _mine(work: Work, row: Claimed) -> QuerySet:
+    return work.row_class.objects.filter(pk=row.row_id, token=row.token, state=VerdictState.RUNNING)
+
+
 def _key(result: Result) -> tuple[int, int]:
-    return result.claimed.verdict_id, result.claimed.token
+    return result.claimed.row_id, result.claimed.token
 
 
-def _lock_held(results: Sequence[Result]) -> set[tuple[int, int]]:
+def _lock_held(work: Work, results: Sequence[Result]) -> set[tuple[int, int]]:
     """Which of the calls still hold their row; those rows are locked, in the order of their ids."""
-    rows = Verdict.objects.filter(
-        pk__in=[result.claimed.verdict_id for result in results], state=VerdictState.RUNNING
+    rows = work.row_class.objects.filter(
+        pk__in=[result.claimed.row_id for result in results], state=VerdictState.RUNNING
     ).order_by("pk")
     tokens = set(rows.select_for_update(of=("self",), no_key=True).values_list("pk", "token"))
     return tokens.intersection(_key(result) for result in results)
 
 
-def _verdict_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
-    is_settled = result.state != VerdictState.PENDING
+def _update_rows(work: Work, results: Sequence[Result], *, now: dt.datetime) -> None:
+    # Raw SQL: one ORM update a row costs ten times as much, and `bulk_update` cannot carry the guard.
+    table = connection.ops.quote_name(work.row_class._meta.db_table)
+    columns = ", ".join(f"{name} = %s" for name in (*ROW_COLUMNS, *work.own_columns))
+    sql = (
+        f"UPDATE {table} SET {columns}, worker = NULL, lease_until = NULL "
+        "WHERE id = %s AND token = %s AND state = 'RUNNING'"
+    )
+    values = [
+        (*_row_values(result, now=now), *own, *_key(result))
+        for result, own in zip(results, work.own_values(results, now=now), strict=True)
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, values)
+
+
+def _row_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
     not_before = None if result.delay_s is None else now + dt.timedelta(seconds=result.delay_s)
     return (
         result.state,
-        result.score,
-        result.jailbreak_score,
         result.failure_code,
         result.detail,
-        result.reply_text if is_settled else None,
-        PARSER_VERSION if result.reply_text is not None and is_settled else None,
         json.dumps(result.counters),
         _adapt(not_before) if not_before else None,
-        _adapt(now) if is_settled else None,
-        result.claimed.verdict_id,
-        result.claimed.token,
+        _adapt(now) if result.state != VerdictState.PENDING else None,
     )
 
 
@@ -200,21 +201,22 @@ def _adapt(moment: dt.datetime) -> Any:
 
 
 def _insert_attempts(
-    results: Sequence[Result], *, held: set[tuple[int, int]], now: dt.datetime
+    work: Work, results: Sequence[Result], *, held: set[tuple[int, int]], now: dt.datetime
 ) -> set[tuple[int, int]]:
-    table = connection.ops.quote_name(VerdictAttempt._meta.db_table)
-    row = f"({', '.join(['%s'] * len(ATTEMPT_COLUMNS))})"
+    table = connection.ops.quote_name(work.attempt_class._meta.db_table)
+    columns = (f"{work.row_name}_id", *ATTEMPT_COLUMNS)
+    row = f"({', '.join(['%s'] * len(columns))})"
     sql = (
-        f"INSERT INTO {table} ({', '.join(ATTEMPT_COLUMNS)}) VALUES {', '.join([row] * len(results))} "
-        "ON CONFLICT (verdict_id, token) DO NOTHING RETURNING verdict_id, token"
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(results))} "
+        f"ON CONFLICT ({columns[0]}, token) DO NOTHING RETURNING {columns[0]}, token"
     )
     values: list[Any] = []
     for result in results:
         values += (
-            result.claimed.verdict_id,
-            result.claimed.token,
+            *_key(result),
             result.outcome,
             result.http_status,
+            None if result.parameters is None else json.dumps(result.parameters),
             result.tokens_in,
             result.tokens_out,
             result.cost_micros,

@@ -1,4 +1,4 @@
-"""The loop that judges: one per endpoint and process, many calls in flight, one thread for the database.
+"""The loop that makes the calls: one per endpoint, kind of pass and process, many calls in flight.
 
 A turn writes what finished and claims what is free. Calls run on the event loop; all SQL runs on one
 thread of its own, so that a slow transaction never holds up a call.
@@ -24,21 +24,14 @@ from judging.errors import EndpointError
 from judging.llm.calls import CallOutcome
 from judging.llm.client import Deadlines, JudgeClient
 from judging.llm.endpoints import Endpoint, load_endpoints
-from judging.llm.parsing import interpret
 from judging.llm.retrying import RetryPolicy, next_step
 from judging.passes.control import finish_passes, pause_outdated
-from judging.verdicts.claiming import NO_ANSWER, Asking, Claim, Claimed
-from judging.verdicts.leases import extend_leases
-from judging.verdicts.recording import (
-    return_and_pause,
-    return_lost,
-    return_unsent,
-    settle_leak,
-    settle_unbuilt,
-)
-from judging.verdicts.requests import Leak, Prepared, RequestBuilder, Unbounded
-from judging.verdicts.results import Result, result_of, unreadable_result, where
-from judging.verdicts.turns import VALUE_ERRORS, record_each, take_turn
+from judging.queue.claiming import NO_ANSWER, Asking, Claim
+from judging.queue.leases import extend_leases
+from judging.queue.recording import return_and_pause, return_lost, return_unsent, settle_not_sent
+from judging.queue.results import Result, result_of, unreadable_result, where
+from judging.queue.turns import VALUE_ERRORS, record_each, take_turn
+from judging.queue.work import Claimed, Prepared, Unbounded, Work
 
 logger = logging.getLogger(__name__)
 Answer = TypeVar("Answer")
@@ -63,26 +56,28 @@ class _Turn:
 
 
 class EndpointLoop:
-    """Judges due rows of one endpoint until none is due, the slice ends or it is told to stop.
+    """Works on the due rows of one endpoint until none is due, the slice ends or it is told to stop.
 
-    Passes that it could no longer judge as they were frozen are paused first.
+    Passes that it could no longer work on as they were frozen are paused first.
     """
 
     def __init__(
         self,
+        work: Work,
         endpoint: Endpoint,
         *,
         should_stop: Callable[[], bool],
         client_class: type[JudgeClient] = JudgeClient,
         policy: RetryPolicy | None = None,
     ) -> None:
+        self._work = work
         self.endpoint = endpoint
         self._client_class = client_class
         self.worker = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._should_stop = should_stop
-        self._policy = policy or RetryPolicy()
+        self._policy = policy or work.policy
         self._rng = random.Random(secrets.randbits(64))
-        self._builder = RequestBuilder(policy=self._policy)
+        self._requests = work.requests(self._policy)
         self._slots = min(settings.SLOTS_PER_LOOP, endpoint.max_in_flight)
         self._in_flight: dict[asyncio.Task[Result], Claimed] = {}
         self._finished: list[Result] = []
@@ -105,7 +100,7 @@ class EndpointLoop:
         deadlines = Deadlines(
             connect_s=settings.CALL_CONNECT_S, read_s=settings.CALL_READ_S, total_s=settings.CALL_TOTAL_S
         )
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge-sql") as database:
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="queue-sql") as database:
             try:
                 async with self._client_class(
                     self.endpoint,
@@ -114,7 +109,7 @@ class EndpointLoop:
                     uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES,
                 ) as client:
                     try:
-                        await self._judge(client, database)
+                        await self._work_on(client, database)
                     finally:
                         # Only after an unexpected error is anything left; it is paid for, so it is kept.
                         await self._drain(database)
@@ -123,7 +118,7 @@ class EndpointLoop:
                 await _run_in(database, lambda: connection.close())
         return self._n_recorded
 
-    async def _judge(self, client: JudgeClient, database: ThreadPoolExecutor) -> None:
+    async def _work_on(self, client: JudgeClient, database: ThreadPoolExecutor) -> None:
         ends_at = time.monotonic() + settings.LOOP_SLICE_S
         while True:
             is_stopping = self._should_stop() or time.monotonic() >= ends_at
@@ -161,7 +156,7 @@ class EndpointLoop:
 
     async def _visit_database(self, database: ThreadPoolExecutor, *, wanted: int) -> _Turn:
         results, self._finished = self._finished, []
-        held = [claimed.verdict_id for claimed in self._in_flight.values()]
+        held = [claimed.row_id for claimed in self._in_flight.values()]
         try:
             return await _run_in(database, lambda: self._take_turn(results, wanted=wanted, held=held))
         except Exception as error:
@@ -182,9 +177,11 @@ class EndpointLoop:
             pause_outdated(self.endpoint)
             self._is_checked = True
         if self._may_have_lost_rows:
-            return_lost(worker=self.worker, held=[*held, *(result.claimed.verdict_id for result in results)])
+            in_hand = [*held, *(result.claimed.row_id for result in results)]
+            return_lost(self._work, worker=self.worker, held=in_hand)
             self._may_have_lost_rows = False
         asking = Asking(
+            work=self._work,
             endpoint=self.endpoint,
             worker=self.worker,
             lease_s=settings.LEASE_S,
@@ -197,10 +194,10 @@ class EndpointLoop:
         for result in results:
             if result.outcome not in NO_ANSWER:
                 self._answered_passes.add(result.claimed.judge_pass_id)
-            if result.learned is not None:
-                self._builder.learn(result.claimed.judge_id, result.learned)
+            if result.learned is not None and result.model_pk is not None:
+                self._requests.learn(result.model_pk, result.learned)
         if time.monotonic() - self._heartbeat_at > settings.LEASE_S / 3:
-            extend_leases(worker=self.worker, held=held, lease_s=settings.LEASE_S)
+            extend_leases(self._work, worker=self.worker, held=held, lease_s=settings.LEASE_S)
             self._heartbeat_at = time.monotonic()
         if claim.is_drained and not held:
             finish_passes()
@@ -215,7 +212,7 @@ class EndpointLoop:
                 raise
             logger.error("a batch of %d results was refused (%s)", len(results), where(error))
             for result in record_each(asking, results):
-                logger.error("verdict %s: its reply cannot be stored", result.claimed.verdict_id)
+                logger.error("%s: its reply cannot be stored", self._name(result.claimed))
             return Claim()
 
     def _hold_s(self, results: Sequence[Result]) -> float:
@@ -226,21 +223,19 @@ class EndpointLoop:
 
     def _prepare(self, rows: Sequence[Claimed]) -> tuple[Prepared, ...]:
         try:
-            built = self._builder.build(rows)
+            built = self._requests.build(rows)
         except Exception:
             # Claimed and not sent: back to the queue with their reservation, then let it be known.
-            return_unsent(rows)
+            return_unsent(self._work, rows)
             raise
         prepared = []
         for row in built:
             if isinstance(row, Prepared):
                 prepared.append(row)
-            elif isinstance(row, Leak):
-                settle_leak(row.claimed, detail=row.detail)
             elif isinstance(row, Unbounded):
-                return_and_pause(row.claimed, note=row.detail)
+                return_and_pause(self._work, row)
             else:
-                settle_unbuilt(row.claimed, detail=row.detail)
+                settle_not_sent(self._work, row)
         return tuple(prepared)
 
     async def _call(self, client: JudgeClient, prepared: Prepared) -> Result:
@@ -248,20 +243,23 @@ class EndpointLoop:
         try:
             outcome = await client.complete(prepared.request)
             self._count_forbidden(outcome)
-            parsed = interpret(outcome, item_text=prepared.item_text, scale=prepared.rubric.scale)
+            reading = prepared.read(outcome)
             step = next_step(
                 outcome,
-                parsed,
+                reading,
                 history=prepared.history,
                 policy=self._policy,
                 rng=self._rng,
                 has_answered=self._has_answered(prepared.claimed.judge_pass_id),
             )
-            return result_of(prepared, outcome, parsed, step)
+            return result_of(prepared, outcome, reading, step)
         except Exception as error:
             # A fault of ours in one call must not lose the others, nor be paid for again and again.
-            logger.error("verdict %s: call not handled (%s)", prepared.claimed.verdict_id, where(error))
+            logger.error("%s: call not handled (%s)", self._name(prepared.claimed), where(error))
             return unreadable_result(prepared, outcome, error)
+
+    def _name(self, claimed: Claimed) -> str:
+        return f"{self._work.row_name} {claimed.row_id}"
 
     def _count_forbidden(self, outcome: CallOutcome) -> None:
         if outcome.is_forbidden:
@@ -278,8 +276,8 @@ async def _run_in(executor: ThreadPoolExecutor, function: Callable[[], Answer]) 
     return await asyncio.get_running_loop().run_in_executor(executor, function)
 
 
-def run_endpoint(name: str, *, should_stop: Callable[[], bool]) -> int:
-    """Judge what is due at an endpoint; returns the number of calls recorded.
+def run_endpoint(work: Work, name: str, *, should_stop: Callable[[], bool]) -> int:
+    """Work on what is due at an endpoint; returns the number of calls recorded.
 
     Raises:
         EndpointError: the endpoints file cannot be read or no longer names the endpoint.
@@ -287,4 +285,4 @@ def run_endpoint(name: str, *, should_stop: Callable[[], bool]) -> int:
     endpoint = load_endpoints(settings.ENDPOINTS_FILE).get(name)
     if endpoint is None:
         raise EndpointError(f"The endpoints file does not name {name!r}; its rows wait until it does.")
-    return asyncio.run(EndpointLoop(endpoint, should_stop=should_stop).run())
+    return asyncio.run(EndpointLoop(work, endpoint, should_stop=should_stop).run())

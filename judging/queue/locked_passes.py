@@ -5,7 +5,8 @@ from collections.abc import Collection
 from django.db.models import Exists, OuterRef, Q
 
 from judging.choices import PassState, PauseReason, VerdictState
-from judging.models import JudgePass, Verdict
+from judging.models import JudgePass
+from judging.queue.work import Work
 
 _WRITTEN = (
     "state",
@@ -77,17 +78,21 @@ class LockedPass:
         return {name: getattr(self.row, name) for name in _WRITTEN}
 
 
-def lock_passes(ids: Collection[int], *, endpoint_name: str | None = None) -> dict[int, LockedPass]:
-    """Lock passes by their ids and, for an endpoint, every running pass with a waiting row there.
+def lock_passes(ids: Collection[int]) -> dict[int, LockedPass]:
+    """Lock passes by their ids, in the order of ids. One query."""
+    rows = JudgePass.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True)
+    return {row.pk: LockedPass(row, has_waiting_rows=False) for row in rows}
+
+
+def lock_claimable_passes(ids: Collection[int], *, work: Work, endpoint_name: str) -> dict[int, LockedPass]:
+    """Lock passes by their ids, and every running pass of a kind with a waiting row at an endpoint.
 
     In the order of ids, whichever they are, so that two loops never wait for each other. One query.
     """
-    wanted = Q(pk__in=ids)
-    waiting = Verdict.objects.filter(
+    waiting = work.row_class.objects.filter(
         judge_pass=OuterRef("pk"), endpoint_name=endpoint_name, state=VerdictState.PENDING
     )
-    if endpoint_name is not None:
-        wanted |= Q(state=PassState.RUNNING, has_waiting_rows=True)
+    wanted = Q(pk__in=ids) | Q(kind=work.kind, state=PassState.RUNNING, has_waiting_rows=True)
     rows = JudgePass.objects.annotate(has_waiting_rows=Exists(waiting)).filter(wanted).order_by("pk")
     return {
         row.pk: LockedPass(row, has_waiting_rows=row.has_waiting_rows)

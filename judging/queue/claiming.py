@@ -11,18 +11,16 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 from django.db.models import F, Q, QuerySet
-from django.utils import timezone
 
 from judging.choices import PassState, PauseReason, VerdictState
 from judging.llm.endpoints import Endpoint
-from judging.models import EndpointGate, Verdict, VerdictAttempt
-from judging.verdicts.locked_passes import LockedPass
+from judging.models import EndpointGate, Generation, Verdict
+from judging.queue.gate import request_allowance
+from judging.queue.locked_passes import LockedPass
+from judging.queue.work import Claimed, Row, Work
 
 MAX_UNPROVEN_IN_FLIGHT = 5
 SUSPECT_AFTER_DEATHS = 2
-ALLOWANCE_BURST_S = 1.0
-# An endpoint that was not asked for this long starts with an empty bucket again.
-ALLOWANCE_REST_S = 5.0
 IDLE_S = 0.5
 NO_ANSWER = (
     "rate_limited",
@@ -36,28 +34,13 @@ NO_ANSWER = (
 )
 
 
-@dataclass(frozen=True)
-class Claimed:
-    """One row in this worker's hands: whoever writes its result must present the token."""
-
-    verdict_id: int
-    token: int
-    judge_pass_id: int
-    response_id: int
-    judge_id: int
-    exemplars: list[dict[str, object]] | None
-    counters: dict[str, object]
-    reserved_micros: int
-    has_money_cap: bool = False
-    is_suspect: bool = False
-
-
 @dataclass(frozen=True, kw_only=True)
 class Asking:
     """A loop that asks for rows.
 
     Args:
-        endpoint: its limits hold over all workers.
+        work: the kind of rows.
+        endpoint: its limits hold over all workers and kinds.
         worker: name of the loop, unique to it.
         lease_s: how long claimed rows are its own, unless extended.
         wanted: free slots.
@@ -65,6 +48,7 @@ class Asking:
         answered_passes: passes in which the endpoint is known to have answered; added to here.
     """
 
+    work: Work
     endpoint: Endpoint
     worker: str
     lease_s: float
@@ -85,25 +69,6 @@ class Claim:
     is_drained: bool = False
 
 
-def database_now() -> dt.datetime:
-    """The one clock of all leases: the database's on PostgreSQL, this machine's on SQLite."""
-    if connection.vendor != "postgresql":
-        return timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
-
-
-def lock_gate(name: str) -> EndpointGate:
-    """The gate of an endpoint, under this transaction's lock."""
-    # On SQLite the IMMEDIATE transaction is the lock.
-    gate = EndpointGate.objects.select_for_update().filter(name=name).first()
-    if gate is None:
-        EndpointGate.objects.get_or_create(name=name)
-        gate = EndpointGate.objects.select_for_update().get(name=name)
-    return gate
-
-
 def claim_rows(
     asking: Asking, *, gate: EndpointGate, passes: Iterable[LockedPass], now: dt.datetime
 ) -> Claim:
@@ -119,10 +84,9 @@ def claim_rows(
     if gate.not_before is not None and gate.not_before > now:
         return Claim(wait_s=(gate.not_before - now).total_seconds())
     endpoint = asking.endpoint
-    running = Verdict.objects.filter(endpoint_name=endpoint.name, state=VerdictState.RUNNING)
-    free = min(asking.wanted, endpoint.max_in_flight - running.count())
+    free = min(asking.wanted, endpoint.max_in_flight - _count_running(endpoint.name))
     if endpoint.requests_per_minute is not None:
-        allowance = _allowance(gate, endpoint.requests_per_minute / 60, now)
+        allowance = request_allowance(gate, endpoint.requests_per_minute / 60, now)
         free = min(free, math.floor(allowance))
     rows: list[Claimed] = []
     for judge_pass in open_passes:
@@ -134,18 +98,15 @@ def claim_rows(
         )
     if rows:
         return Claim(rows=tuple(rows))
-    return Claim(wait_s=IDLE_S if free <= 0 else _seconds_until_due(endpoint.name, now))
+    return Claim(wait_s=IDLE_S if free <= 0 else _seconds_until_due(asking, now))
 
 
-def _allowance(gate: EndpointGate, rate_per_s: float, now: dt.datetime) -> float:
-    """Requests that the rate limit allows now: a bucket of one second's worth that starts empty."""
-    if gate.allowance_at is None:
-        return 0.0
-    elapsed_s = (now - gate.allowance_at).total_seconds()
-    if elapsed_s > ALLOWANCE_REST_S and elapsed_s * rate_per_s > 1:
-        return 0.0
-    size = max(rate_per_s * ALLOWANCE_BURST_S, 1.0)
-    return min(size, gate.request_allowance + max(elapsed_s, 0.0) * rate_per_s)
+def _count_running(endpoint_name: str) -> int:
+    """Rows of every kind that are in flight at an endpoint."""
+    return sum(
+        rows.objects.filter(endpoint_name=endpoint_name, state=VerdictState.RUNNING).count()
+        for rows in (Verdict, Generation)
+    )
 
 
 def _claim_from_pass(
@@ -154,18 +115,17 @@ def _claim_from_pass(
     left = judge_pass.calls_left()
     if left is not None and left <= 0:
         # Calls in flight may still give back a part of what they reserved.
-        if not Verdict.objects.filter(judge_pass=judge_pass.row, state=VerdictState.RUNNING).exists():
+        rows = asking.work.row_class.objects.filter(judge_pass=judge_pass.row, state=VerdictState.RUNNING)
+        if not rows.exists():
             judge_pass.pause(PauseReason.BUDGET, note="The next call could go beyond the cap.")
         return []
     most = min(most, _most_unproven(judge_pass, asking), most if left is None else left)
     if most <= 0:
         return []
-    chosen = _due_rows(
-        judge_pass, asking.endpoint.name, now=now, most=most, n_in_hand=asking.n_in_hand + n_before
-    )
+    chosen = _due_rows(judge_pass, asking, now=now, most=most, n_in_hand=asking.n_in_hand + n_before)
     if not chosen:
         return []
-    Verdict.objects.filter(pk__in=[row.pk for row in chosen]).update(
+    asking.work.row_class.objects.filter(pk__in=[row.pk for row in chosen]).update(
         state=VerdictState.RUNNING,
         token=F("token") + 1,
         worker=asking.worker,
@@ -175,12 +135,9 @@ def _claim_from_pass(
     judge_pass.reserve(len(chosen))
     return [
         Claimed(
-            verdict_id=row.pk,
+            row_id=row.pk,
             token=row.token + 1,
             judge_pass_id=judge_pass.row.pk,
-            response_id=row.response_id,
-            judge_id=row.judge_id,
-            exemplars=row.exemplars,
             counters=row.counters,
             reserved_micros=judge_pass.worst_micros,
             has_money_cap=judge_pass.row.max_cost_micros is not None,
@@ -191,25 +148,28 @@ def _claim_from_pass(
 
 
 def _due_rows(
-    judge_pass: LockedPass, endpoint_name: str, *, now: dt.datetime, most: int, n_in_hand: int
-) -> Sequence[Verdict]:
-    due = Verdict.objects.filter(
+    judge_pass: LockedPass, asking: Asking, *, now: dt.datetime, most: int, n_in_hand: int
+) -> Sequence[Row]:
+    due = asking.work.row_class.objects.filter(
         Q(not_before=None) | Q(not_before__lte=now),
         judge_pass=judge_pass.row,
-        endpoint_name=endpoint_name,
+        endpoint_name=asking.endpoint.name,
         state=VerdictState.PENDING,
     ).order_by("pk")
-    due = due.only("pk", "token", "response_id", "judge_id", "exemplars", "counters", "n_deaths")
+    due = due.only("pk", "token", "counters", "n_deaths")
     rows = list(_lockable(due.filter(n_deaths__lt=SUSPECT_AFTER_DEATHS))[:most])
     if rows or n_in_hand:
         return rows
     # Rows that two workers died with go alone, also over all endpoints, so that an innocent one is
     # never condemned together with the one that kills.
-    suspects = Verdict.objects.filter(state=VerdictState.RUNNING, n_deaths__gte=SUSPECT_AFTER_DEATHS)
-    return [] if suspects.exists() else list(_lockable(due)[:1])
+    is_beside_one = any(
+        rows.objects.filter(state=VerdictState.RUNNING, n_deaths__gte=SUSPECT_AFTER_DEATHS).exists()
+        for rows in (Verdict, Generation)
+    )
+    return [] if is_beside_one else list(_lockable(due)[:1])
 
 
-def _lockable(rows: QuerySet[Verdict]) -> QuerySet[Verdict]:
+def _lockable(rows: QuerySet) -> QuerySet:
     if connection.features.has_select_for_update_skip_locked:
         return rows.select_for_update(skip_locked=True, of=("self",))
     return rows
@@ -219,21 +179,23 @@ def _most_unproven(judge_pass: LockedPass, asking: Asking) -> int:
     """Until the endpoint has answered once in this pass, few calls may be in flight."""
     pk = judge_pass.row.pk
     if pk not in asking.answered_passes:
-        rows = {"verdict__judge_pass": pk, "verdict__endpoint_name": asking.endpoint.name}
-        if VerdictAttempt.objects.filter(**rows).exclude(outcome__in=NO_ANSWER).exists():
+        name = asking.work.row_name
+        rows = {f"{name}__judge_pass": pk, f"{name}__endpoint_name": asking.endpoint.name}
+        if asking.work.attempt_class.objects.filter(**rows).exclude(outcome__in=NO_ANSWER).exists():
             asking.answered_passes.add(pk)
     if pk in asking.answered_passes:
         return asking.wanted
-    running = Verdict.objects.filter(
+    running = asking.work.row_class.objects.filter(
         judge_pass=pk, endpoint_name=asking.endpoint.name, state=VerdictState.RUNNING
     )
     return MAX_UNPROVEN_IN_FLIGHT - running.count()
 
 
-def _seconds_until_due(endpoint_name: str, now: dt.datetime) -> float:
-    waiting = Verdict.objects.filter(
-        endpoint_name=endpoint_name,
+def _seconds_until_due(asking: Asking, now: dt.datetime) -> float:
+    waiting = asking.work.row_class.objects.filter(
+        endpoint_name=asking.endpoint.name,
         state=VerdictState.PENDING,
+        judge_pass__kind=asking.work.kind,
         judge_pass__state=PassState.RUNNING,
         not_before__gt=now,
     )
