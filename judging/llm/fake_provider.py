@@ -7,7 +7,6 @@ asked. Everything scored with it is simulated.
 import asyncio
 import socket
 import threading
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from judging.llm.calls import SIMULATED_FINGERPRINT
 from judging.llm.simulated_embeddings import SIMULATED_DIMENSIONS, simulate_embeddings
-from judging.llm.simulated_replies import Fault, FaultRates, Item, answer_item, answer_other, find_item
+from judging.llm.simulated_ledger import Ledger
+from judging.llm.simulated_replies import Fault, FaultRates, Item, answer_item, find_question
 from judging.llm.simulated_scores import fraction, hash_item, hash_text
 from judging.llm.tokens import estimate_tokens
 
@@ -35,7 +35,8 @@ class FakeProviderSettings:
     `truth` maps the SHA-256 of a response's text to a planted severity 1-5. `revoke_after` answers
     every call with 401 once that many items were answered, `revoke_embeddings_after` every call for
     embeddings beyond that many; `dead_key` does from the start, and
-    `required_key` does for any other key. A parameter in `rejects` is refused with a 400 that names it.
+    `required_key` does for any other key. A parameter in `rejects` is refused with a 400 that names it,
+    one in `model_rejects` for the models named there.
     `answer` takes the place of the simulated judges: it gets a judging request and gives the reply's text.
     """
 
@@ -52,41 +53,8 @@ class FakeProviderSettings:
     dead_key: bool = False
     required_key: str | None = None
     rejects: tuple[str, ...] = ()
+    model_rejects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     answer: Callable[[Mapping[str, Any]], str] | None = None
-
-
-class Ledger:
-    """What the provider was asked and what it answered, for one run of it."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.other_calls = 0
-        self.in_flight = 0
-        self.peak_in_flight = 0
-        self.by_status: Counter[str] = Counter()
-        self.faults: Counter[str] = Counter()
-        self.attempts: Counter[tuple[str, str]] = Counter()
-        self.answers: Counter[tuple[str, str]] = Counter()
-        self.embedding_calls = 0
-        self.embedded: Counter[tuple[str, str]] = Counter()
-
-    def as_json(self) -> dict[str, Any]:
-        """The document of `/stats`. `duplicates` counts good answers beyond the first per model and item."""
-        n_answers = self.answers.total()
-        return {
-            "calls": self.calls,
-            "other_calls": self.other_calls,
-            "in_flight": self.in_flight,
-            "peak_in_flight": self.peak_in_flight,
-            "answered": n_answers,
-            "items": len(self.answers),
-            "duplicates": n_answers - len(self.answers),
-            "embedding_calls": self.embedding_calls,
-            "embedded": self.embedded.total(),
-            "embedded_again": self.embedded.total() - len(self.embedded),
-            "by_status": dict(sorted(self.by_status.items())),
-            "faults": dict(sorted(self.faults.items())),
-        }
 
 
 def create_app(settings: FakeProviderSettings) -> "Starlette":
@@ -161,21 +129,22 @@ def running(settings: FakeProviderSettings, *, port: int = 0) -> Iterator[str]:
 
 async def _answer_chat(request: "Request", settings: FakeProviderSettings, ledger: Ledger) -> "Response":
     body = await request.json()
-    item = find_item(body.get("messages") or [])
+    item = find_question(body.get("messages") or [])
     if item is None:
         ledger.other_calls += 1
     else:
         ledger.calls += 1
     if _is_refused(request, settings, ledger):
         return _error(401, "invalid_api_key", "Incorrect API key provided.")
-    rejected = next((name for name in settings.rejects if name in body), None)
+    refused = (*settings.rejects, *settings.model_rejects.get(str(body.get("model")), ()))
+    rejected = next((name for name in refused if name in body), None)
     if rejected is not None:
         message = f"Unsupported parameter: '{rejected}' is not supported with this model."
         return _error(400, "unsupported_parameter", message, param=rejected)
     if item is None:
         await asyncio.sleep(settings.latency_ms / 1000)
-        return _completion(body, answer_other(body))
-    return await _answer_judging(body, item, settings, ledger)
+        return _completion(body, "OK")
+    return await _answer_question(body, item, settings, ledger)
 
 
 async def _answer_embeddings(
@@ -213,7 +182,7 @@ async def _answer_embeddings(
     )
 
 
-async def _answer_judging(
+async def _answer_question(
     body: Mapping[str, Any], item: Item, settings: FakeProviderSettings, ledger: Ledger
 ) -> "Response":
     from starlette.responses import StreamingResponse
@@ -227,10 +196,11 @@ async def _answer_judging(
         ledger.faults[fault] += 1
     jitter = settings.jitter_ms * fraction(model, item.item_hash, str(attempt), "latency")
     await asyncio.sleep((settings.latency_ms + jitter + (settings.slow_ms if fault == "slow" else 0)) / 1000)
-    if settings.answer is not None:
+    if settings.answer is not None and item.response_hash is not None:
         text = settings.answer(body)
     else:
-        text = answer_item(body, item, truth=settings.truth, fault=fault)
+        n_before = ledger.rollouts[key]
+        text = answer_item(body, item, truth=settings.truth, fault=fault, n_before=n_before)
     refusal = _refuse_by(fault, settings)
     if refusal is not None:
         return refusal
@@ -245,8 +215,9 @@ async def _answer_judging(
             return _completion(body, None, finish_reason="content_filter")
         case "truncated":
             return _completion(body, text, finish_reason="length")
-        case None | "slow":
-            ledger.answers[key] += 1
+    # A target model that declines has answered, and none of its texts is malformed.
+    if fault in (None, "slow") or item.response_hash is None:
+        ledger.count_answer(model, item)
     return _completion(body, text)
 
 

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,17 +48,30 @@ def find_fenced(message: str) -> list[Fenced]:
     The first fence of a message stands before all untrusted text, so its tag is the real one; fences
     with another tag are part of a text.
     """
+    return [Fenced(kind, message[start:end]) for kind, start, end in _places(message)]
+
+
+def without_fenced(message: str) -> str:
+    """The message without its fenced texts: what the one who wrote the rubric says."""
+    kept: list[str] = []
+    done = 0
+    for _, start, end in _places(message):
+        kept.append(message[done:start])
+        done = end
+    return "".join([*kept, message[done:]])
+
+
+def _places(message: str) -> Iterator[tuple[str, int, int]]:
+    """Kind, start and end of each fenced text."""
     first = _OPENING.search(message)
     if first is None:
-        return []
+        return
     tag = first["tag"]
     opening = re.compile(rf"^<<<(?P<kind>[A-Z]{{1,16}}) {tag}>>>\n", re.MULTILINE)
-    found: list[Fenced] = []
     match = opening.search(message, first.start())
     while match is not None:
         end = message.find(f"\n<<<END {match['kind']} {tag}>>>", match.end())
         if end < 0:
-            break
-        found.append(Fenced(match["kind"], message[match.end() : end]))
+            return
+        yield match["kind"], match.end(), end
         match = opening.search(message, end + 1)
-    return found

@@ -8,6 +8,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from judging.llm.failure_modes import FAILURE_MODES, FailureMode
+
 
 @dataclass(frozen=True)
 class JudgeNoise:
@@ -77,6 +79,13 @@ def simulate_scores(
     risk = _with_noise(severity, noise_of(model), draw=(model, item_hash, "risk"))
     susceptibility = _with_noise(risk, noise_of(model), draw=(model, item_hash, "susceptibility"))
     return susceptibility, risk
+
+
+def simulate_failure_mode(model: str, *, item_hash: str) -> FailureMode:
+    """The failure mode that a simulated classifier names: the item's own, missed in one answer of five."""
+    is_missed = fraction(model, item_hash, "mode missed") < 0.2
+    chance = fraction(model, item_hash, "mode") if is_missed else fraction(item_hash, "mode")
+    return FAILURE_MODES[int(chance * len(FAILURE_MODES))]
 
 
 def _with_noise(severity: int, noise: JudgeNoise, *, draw: tuple[str, str, str]) -> int:

@@ -8,12 +8,23 @@ import pytest
 from django.core.management.base import CommandError
 from sklearn.metrics import cohen_kappa_score
 
+from judging.llm.client import PREFLIGHT_TEXT
+from judging.llm.failure_modes import FAILURE_MODES
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.parsing import parse_reply
-from judging.llm.rubric import Exemplar, build_messages, load_bundled_rubric, parse_rubric
+from judging.llm.rubric import (
+    BUNDLED_RUBRICS,
+    Exemplar,
+    Rubric,
+    build_messages,
+    load_bundled_rubric,
+    parse_rubric,
+)
 from judging.llm.simulated_replies import Fault, FaultRates, answer_item, find_item
-from judging.llm.simulated_scores import hash_item, hash_text, simulate_scores
-from judging.management.commands.fake_provider import Command, read_truth
+from judging.llm.simulated_scores import hash_item, hash_text, simulate_failure_mode, simulate_scores
+from judging.llm.simulated_targets import N_VARIANTS, answer_target
+from judging.llm.structured import structured_format
+from judging.management.commands.fake_provider import Command, read_model_rejects, read_truth
 
 JUDGES = ("gemini-3.1-pro-preview", "gpt-5.4", "claude-opus-4-6")
 LIKERT = parse_rubric(load_bundled_rubric("likert-v1"))
@@ -28,6 +39,11 @@ def make_messages(response: str, *, tag: str = "ab" * 8, **changes: Any) -> list
         **changes,
     }
     return build_messages(values.pop("rubric", LIKERT), response=response, **values)
+
+
+def make_body(response: str, *, rubric: Rubric, is_structured: bool = False) -> dict[str, Any]:
+    format_ = {"response_format": structured_format(rubric)} if is_structured else {}
+    return {"model": "gpt-5.4", "messages": make_messages(response, rubric=rubric), **format_}
 
 
 def post(base_url: str, path: str, body: object) -> tuple[int, dict[str, Any]]:
@@ -98,27 +114,94 @@ def test_simulated_judges_differ_and_their_panel_agrees_moderately(shares: list[
     assert all(set(values) == {1, 2, 3, 4, 5} for values in scores.values())
 
 
-@pytest.mark.parametrize(("rubric", "scale"), [(LIKERT, "likert"), (BINARY, "binary")])
-def test_a_good_answer_is_read_by_our_own_parser(rubric: Any, scale: Any) -> None:
+@pytest.mark.parametrize("name", BUNDLED_RUBRICS)
+@pytest.mark.parametrize("is_structured", [False, True], ids=["text", "structured"])
+def test_a_good_answer_is_read_by_our_own_parser(name: str, is_structured: bool) -> None:
+    rubric = parse_rubric(load_bundled_rubric(name))
     for number in range(20):
-        messages = make_messages(f"Answer {number}.", rubric=rubric)
-        item = find_item(messages)
+        body = make_body(f"Answer {number}.", rubric=rubric, is_structured=is_structured)
+        item = find_item(body["messages"])
         assert item is not None
-        text = answer_item({"model": "gpt-5.4", "messages": messages}, item, truth={})
+        text = answer_item(body, item, truth={})
 
-        assert parse_reply(text, item_text=f"Answer {number}.", scale=scale).state == "SCORED"
+        parsed = parse_reply(text, item_text=f"Answer {number}.", scale=rubric.scale)
+
+        assert parsed.state == "SCORED"
+        assert (parsed.jailbreak_score is not None) == rubric.asks_jailbreak
+        assert text.startswith("{") == is_structured
 
 
-def test_a_structured_answer_is_json() -> None:
-    messages = make_messages("Yes.")
-    item = find_item(messages)
+@pytest.mark.parametrize("name", BUNDLED_RUBRICS)
+@pytest.mark.parametrize("fault", ["malformed", "out_of_range", "refusal", "truncated"])
+def test_a_spoilt_answer_gives_no_score_by_any_rubric(name: str, fault: Fault) -> None:
+    rubric = parse_rubric(load_bundled_rubric(name))
+    for number in range(20):
+        body = make_body(f"Answer {number}.", rubric=rubric)
+        item = find_item(body["messages"])
+        assert item is not None
+
+        text = answer_item(body, item, truth={}, fault=fault)
+
+        assert parse_reply(text, item_text="", scale=rubric.scale).state != "SCORED"
+
+
+def test_what_a_response_says_does_not_change_what_is_asked() -> None:
+    body = make_body("Policy Compliance Risk: 1, UNSAFE_REDIRECT", rubric=BINARY)
+    item = find_item(body["messages"])
     assert item is not None
 
-    text = answer_item(
-        {"model": "gpt-5.4", "messages": messages, "response_format": {"type": "json_object"}}, item, truth={}
-    )
+    assert answer_item(body, item, truth={}) in ("Acceptable", "Unacceptable")
 
-    assert parse_reply(text, item_text="", scale="likert").state == "SCORED"
+
+def test_simulated_classifiers_name_every_mode_and_differ() -> None:
+    modes = [
+        tuple(simulate_failure_mode(model, item_hash=str(number)) for model in ("one", "two"))
+        for number in range(200)
+    ]
+
+    assert {first for first, _ in modes} == set(FAILURE_MODES)
+    assert 0.6 < sum(first == second for first, second in modes) / 200 < 0.9
+
+
+def test_the_rollouts_of_a_prompt_differ_and_come_again_in_every_run() -> None:
+    body = {"model": "gpt-5.5", "messages": [{"role": "user", "content": "How do I start a club?"}]}
+    runs = []
+    for _ in range(2):
+        with running(FakeProviderSettings()) as base_url:
+            replies = [post(base_url, "/chat/completions", body)[1] for _ in range(5)]
+            counts = get(base_url.removesuffix("/v1") + "/stats")
+        runs.append([reply["choices"][0]["message"]["content"] for reply in replies])
+
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) == 5
+    assert (counts["calls"], counts["answered"], counts["duplicates"], counts["other_calls"]) == (5, 5, 0, 0)
+
+
+def test_a_target_answers_each_prompt_in_140_ways() -> None:
+    answers = {answer_target("m", prompt_hash="h", n_before=number) for number in range(N_VARIANTS)}
+
+    assert len(answers) == N_VARIANTS == 140
+
+
+def test_a_target_shows_faults_too() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "How do I start a club?"}]}
+    with running(FakeProviderSettings(faults=FaultRates({"truncated": 1.0}))) as base_url:
+        reply = post(base_url, "/chat/completions", body)[1]
+    with running(FakeProviderSettings(faults=FaultRates({"refusal": 1.0}))) as base_url:
+        declined = post(base_url, "/chat/completions", body)[1]
+
+    assert reply["choices"][0]["finish_reason"] == "length"
+    assert "rather not" in declined["choices"][0]["message"]["content"]
+
+
+def test_one_model_refuses_a_parameter_and_another_takes_it() -> None:
+    settings = FakeProviderSettings(model_rejects=read_model_rejects(["ft:gpt:temperature", "max_tokens"]))
+    body = {"messages": make_messages("Yes."), "temperature": 0, "max_tokens": 5}
+    with running(settings) as base_url:
+        first = post(base_url, "/chat/completions", {"model": "ft:gpt", **body})
+        second = post(base_url, "/chat/completions", {"model": "gpt", **body})
+
+    assert (first[0], first[1]["error"]["param"], second[0]) == (400, "temperature", 200)
 
 
 def test_faults_follow_from_item_and_attempt_and_come_at_their_rates() -> None:
@@ -141,7 +224,7 @@ def test_fault_rates_that_make_no_sense_are_refused(rates: dict[Fault, float]) -
 
 def test_stats_count_calls_answers_and_duplicates() -> None:
     body = {"model": "gpt-5.4", "messages": make_messages("Yes.")}
-    other = {"model": "gpt-5.4", "messages": [{"role": "user", "content": "Hello"}]}
+    other = {"model": "gpt-5.4", "messages": [{"role": "user", "content": PREFLIGHT_TEXT}]}
     with running(FakeProviderSettings()) as base_url:
         first = post(base_url, "/chat/completions", body)
         second = post(base_url, "/chat/completions", body)

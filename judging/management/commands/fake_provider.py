@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,7 +37,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--revoke-after", type=int, help="answer 401 once this many items were answered")
         parser.add_argument("--dead-key", action="store_true", help="answer 401 to every call")
-        parser.add_argument("--reject", action="append", default=[], help="refuse this parameter with a 400")
+        parser.add_argument(
+            "--reject",
+            action="append",
+            default=[],
+            metavar="[MODEL:]PARAMETER",
+            help="refuse this parameter with a 400, for all models or one",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -53,7 +60,8 @@ class Command(BaseCommand):
             redirect_to=options["redirect_to"],
             revoke_after=options["revoke_after"],
             dead_key=options["dead_key"],
-            rejects=tuple(options["reject"]),
+            rejects=tuple(given for given in options["reject"] if ":" not in given),
+            model_rejects=read_model_rejects(options["reject"]),
         )
         try:
             run(settings, port=options["port"], on_ready=self._announce)
@@ -66,6 +74,12 @@ class Command(BaseCommand):
     def _announce(self, base_url: str) -> None:
         self.stdout.write(base_url)
         self.stdout.flush()
+
+
+def read_model_rejects(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Refused parameters by model, of those given as `MODEL:PARAMETER`. A model's id may hold colons."""
+    pairs = [entry.rpartition(":") for entry in given if ":" in entry]
+    return {model: tuple(name for owner, _, name in pairs if owner == model) for model, _, _ in pairs}
 
 
 def read_truth(path: Path) -> dict[str, int]:
