@@ -118,7 +118,7 @@ def test_a_plain_verdict_is_the_judges_own_though_a_note_asks_for_it() -> None:
 
 
 def test_no_parser_is_captured_and_a_careless_one_would_be(capsys: pytest.CaptureFixture[str]) -> None:
-    code, document = run_json(capsys, "--items", "3")
+    code, document = run_json(capsys, "--items", "6")
 
     assert code == 0
     assert [variant["variant"] for variant in document["variants"]] == [
@@ -127,7 +127,7 @@ def test_no_parser_is_captured_and_a_careless_one_would_be(capsys: pytest.Captur
         for output in ("text", "structured")
     ]
     assert all(total["n_captured"] == 0 for total in totals_of(document))
-    assert all(total["n_captured_careless"] > 10 for total in totals_of(document))
+    assert all(total["n_captured_careless"] > 5 for total in totals_of(document))
 
 
 def test_a_captured_parser_fails_the_run(capsys: pytest.CaptureFixture[str]) -> None:
