@@ -85,6 +85,27 @@ class PassKind(TextChoices):
     COLLECTION = "COLLECTION", _("collecting responses")
 
 
+class AnswerForm(TextChoices):
+    """How judges are asked to answer. Part of a pass's configuration."""
+
+    TEXT = "text", _("text, read line by line")
+    STRUCTURED = "structured", _("structured, held to a schema where the model takes one")
+
+
+class ExclusionPolicy(TextChoices):
+    """Which labelled responses count as the case itself and are never its exemplars."""
+
+    CASE = "case", _("every response to the same prompt")
+    RESPONSE = "response", _("the same response only")
+
+
+class EmptyPolicy(TextChoices):
+    """What a pass does with an empty response."""
+
+    SKIP = "skip", _("not judged")
+    ACCEPTABLE = "acceptable", _("counted as Acceptable, without a call (the paper's rule)")
+
+
 class RevisionReason(TextChoices):
     REPARSED = "REPARSED", _("stored reply read again")
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy
 from judging.errors import PassError
 from judging.llm.endpoints import TokenPrices, load_endpoints
 from judging.llm.parsing import PARSER_VERSION
@@ -62,7 +63,15 @@ def digest_of(configuration: Mapping[str, Any]) -> str:
 
 
 def freeze(
-    *, rubric: Rubric, seats: Sequence[JudgeSeat], shots: int, pool: Mapping[str, Any] | None, scope: str
+    *,
+    rubric: Rubric,
+    seats: Sequence[JudgeSeat],
+    shots: int,
+    pool: Mapping[str, Any] | None,
+    scope: str,
+    output: str = AnswerForm.TEXT,
+    exclusion: str = ExclusionPolicy.CASE,
+    empty_policy: str = EmptyPolicy.SKIP,
 ) -> dict[str, Any]:
     """The configuration of a pass as JSON. Prices are left out (`freeze_costs`): they affect no score.
 
@@ -72,6 +81,9 @@ def freeze(
         shots: K exemplars of each kind; 0 is zero-shot.
         pool: digest, size and embedder of the exemplar pool when `shots` is above 0.
         scope: digest of the responses to be judged.
+        output: how judges are asked to answer.
+        exclusion: what counts as the case itself; kept when `shots` is above 0.
+        empty_policy: what becomes of an empty response.
     """
     return {
         "rubric": {"slug": rubric.slug, "sha256": rubric.text_hash},
@@ -83,10 +95,11 @@ def freeze(
             }
             for seat in seats
         },
-        "parameters": {"temperature": 0, "max_tokens": MAX_TOKENS, "output": "text"},
+        "parameters": {"temperature": 0, "max_tokens": MAX_TOKENS, "output": str(output)},
         "shots": shots,
-        "exclusion": EXCLUSION if shots else None,
+        "exclusion": str(exclusion) if shots else None,
         "pool": dict(pool) if pool else None,
+        "empty_policy": str(empty_policy),
         "scope": scope,
         "parser_version": PARSER_VERSION,
     }

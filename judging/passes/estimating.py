@@ -12,8 +12,8 @@ from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from judging.passes.budgets import MICROS
 from judging.passes.configuration import most_prompt_bytes, worst_call_micros
+from judging.passes.scope import choose_responses
 from judging.passes.seats import seat_judges
-from judging.passes.starting import choose_responses
 from judging.rubrics import find_rubric
 
 

@@ -1,8 +1,6 @@
 """Starting a pass: freeze, preflight, make the rows, wake the workers."""
 
-import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,11 +9,19 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.audit import record_event
-from annotation.choices import ItemKind, ResponseState
+from annotation.choices import ResponseState
 from annotation.models import Account, Benchmark, Campaign, Response
-from judging.choices import PassSource, PassState, PauseReason, SkipCode, VerdictState
+from judging.choices import (
+    AnswerForm,
+    EmptyPolicy,
+    ExclusionPolicy,
+    PassSource,
+    PassState,
+    PauseReason,
+)
 from judging.errors import Conflict, PassError
-from judging.models import EndpointGate, Judge, JudgePass, Verdict
+from judging.llm.rubric import parse_rubric
+from judging.models import EndpointGate, JudgePass, Rubric
 from judging.passes import budgets
 from judging.passes.configuration import (
     MAX_SHOTS,
@@ -24,19 +30,25 @@ from judging.passes.configuration import (
     freeze_costs,
     most_prompt_bytes,
 )
-from judging.passes.control import ACTIVE_STATES
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
-from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
+from judging.passes.row_making import make_rows
+from judging.passes.scope import Scope, choose_responses, measure_scope
+from judging.passes.seats import preflight, seat_judges, store_judges
 from judging.passes.waking import wake_workers
-from judging.rubrics import find_rubric, store_rubric
+from judging.rubrics import JUDGING_SCALES, find_rubric, store_rubric
 
-BATCH_SIZE = 500
-SKIP_CODES = {
-    ResponseState.EMPTY: SkipCode.RESPONSE_EMPTY,
-    ResponseState.ERROR: SkipCode.RESPONSE_ERROR,
-    ResponseState.FILTERED: SkipCode.RESPONSE_FILTERED,
-    ResponseState.TRUNCATED: SkipCode.RESPONSE_TRUNCATED,
-}
+ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
+DEFAULT_EMBEDDER = "tfidf"
+
+
+class PassRunning(Conflict):
+    """A pass of exactly this configuration has not ended; `judge_pass` is it."""
+
+    code = "pass_running"
+
+    def __init__(self, message: str, *, judge_pass: JudgePass) -> None:
+        super().__init__(message)
+        self.judge_pass = judge_pass
 
 
 @dataclass(frozen=True)
@@ -45,13 +57,18 @@ class PassRequest:
 
     Args:
         judges: slugs of the endpoints file's judges.
-        rubric: slug of a rubric.
+        rubric: slug of a rubric, with the 1-5 scale or a binary one.
         shots: K exemplars of each kind; 0 is zero-shot.
         campaign: judge only this campaign's responses.
         limit: judge only the first so many responses.
         max_calls: no more calls than this.
         max_cost: no more money than this, in the unit of the endpoints file's prices.
         again: judge although a finished pass has exactly this configuration.
+        output: ask for a text or for structured output.
+        exclusion: which labelled responses count as the case itself.
+        embedder: how likeness to the labelled responses is measured; plays no part in zero-shot.
+        pool_campaign: exemplars come from this campaign's labels only.
+        empty_policy: what becomes of empty responses.
     """
 
     judges: tuple[str, ...]
@@ -62,39 +79,47 @@ class PassRequest:
     max_calls: int | None = None
     max_cost: Decimal | None = None
     again: bool = False
+    output: str = AnswerForm.TEXT
+    exclusion: str = ExclusionPolicy.CASE
+    embedder: str = DEFAULT_EMBEDDER
+    pool_campaign: Campaign | None = None
+    empty_policy: str = EmptyPolicy.SKIP
 
 
 def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | None = None) -> JudgePass:
     """Check that every judge answers, freeze the configuration, make the rows and set the pass running.
 
     Makes one tiny call to each judge before anything is stored. Caps are no part of the configuration.
+    Zero-shot needs the memory of one batch of responses, whatever their number.
 
     Returns:
-        The RUNNING pass. Complete responses are PENDING for each judge, the others SKIPPED with the
-        reason. Or, without any call, the newest FINISHED pass of exactly this configuration.
+        The RUNNING pass. Complete responses are PENDING for each judge; the others are SKIPPED with the
+        reason, or read as Acceptable where the policy says so. Or, without any call, the newest FINISHED
+        pass of exactly this configuration.
 
     Raises:
-        PassError: a judge does not answer, nothing to judge, or a cap that cannot be kept.
+        PassError: a judge does not answer, nothing to judge, a rubric that does not fit, or a cap that
+            cannot be kept.
         EndpointError: the endpoints file does not offer a judge.
-        Conflict: the same configuration is running already.
+        PassRunning: the same configuration is running already.
+        Conflict: the responses changed meanwhile.
     """
-    _check_numbers(request)
-    rubric = find_rubric(request.rubric)
+    check_request(request)
+    rubric = find_judging_rubric(request.rubric, shots=request.shots)
     seats = seat_judges(request.judges)
-    responses = list(choose_responses(benchmark, campaign=request.campaign, limit=request.limit))
-    judged = [row for row in responses if row.state == ResponseState.OK]
-    if not judged:
-        raise PassError(
-            "There is no complete response to judge. Import or collect responses first.",
-            code="nothing_to_judge",
-        )
-    retrieval = retrieve_exemplars(benchmark, judged, shots=request.shots) if request.shots else None
+    responses = choose_responses(benchmark, campaign=request.campaign, limit=request.limit)
+    scope = measure_scope(responses)
+    _refuse_nothing(scope, request)
+    retrieval = retrieve_for(benchmark, responses, request) if request.shots else None
     configuration = freeze(
         rubric=rubric,
         seats=seats,
         shots=request.shots,
         pool=retrieval.pool if retrieval else None,
-        scope=_digest_of_scope(responses),
+        scope=scope.digest,
+        output=request.output,
+        exclusion=request.exclusion,
+        empty_policy=request.empty_policy,
     )
     digest = digest_of(configuration)
     finished = None if request.again else _finished_twin(benchmark, digest)
@@ -102,7 +127,7 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         return finished
     longest = most_prompt_bytes(
         rubric,
-        item_bytes=max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in judged),
+        item_bytes=scope.longest_bytes,
         exemplar_bytes=retrieval.longest_bytes if retrieval else 0,
         shots=request.shots,
     )
@@ -136,7 +161,13 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 started_at=timezone.now(),
             )
             judge_pass.judges.set(judges.values())
-            _make_rows(judge_pass, responses, seats, judges, retrieval)
+            make_rows(
+                judge_pass,
+                responses,
+                scope=scope,
+                empty_policy=EmptyPolicy(request.empty_policy),
+                exemplars=retrieval.exemplars if retrieval else None,
+            )
             for name in endpoint_names:
                 EndpointGate.objects.get_or_create(name=name)
             record_event(
@@ -148,18 +179,16 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         twin = twins.first()
         if twin is None:
             raise
-        way_out = "Resume that one" if twin.state == PassState.PAUSED else "Watch that one"
-        if twin.pause_reason == PauseReason.BUDGET:
-            way_out = "Resume that one with a higher cap"
-        raise Conflict(
-            f"The pass {twin.name} ({twin.public_id}) has exactly this configuration and is "
-            f"{twin.get_state_display()}. {way_out}, or cancel it first.",
-            code="pass_running",
-        ) from error
+        raise _running_twin(twin) from error
     return judge_pass
 
 
-def _check_numbers(request: PassRequest) -> None:
+def check_request(request: PassRequest) -> None:
+    """Check numbers and choices, without a look at the database.
+
+    Raises:
+        PassError: a number out of bounds, or a choice that is not known.
+    """
     bounds = (
         ("shots", request.shots, 0, MAX_SHOTS),
         ("limit", request.limit, 1, budgets.MOST_NUMBER),
@@ -168,17 +197,58 @@ def _check_numbers(request: PassRequest) -> None:
         if value is not None and not least <= value <= most:
             raise PassError(f"{name} is {value}; expected {least} to {most}.", code="bad_number")
     budgets.check_numbers(max_calls=request.max_calls, max_cost=request.max_cost)
+    choices = (
+        ("output", request.output, AnswerForm.values),
+        ("exclusion", request.exclusion, ExclusionPolicy.values),
+        ("empty_policy", request.empty_policy, EmptyPolicy.values),
+    )
+    for name, choice, known in choices:
+        if choice not in known:
+            raise PassError(
+                f"{name} is {choice[:40]!r}; expected one of {', '.join(known)}.", code="bad_choice"
+            )
 
 
-def choose_responses(
-    benchmark: Benchmark, *, campaign: Campaign | None, limit: int | None
-) -> QuerySet[Response]:
-    """The responses that a pass would take up, complete or not, with their prompts, oldest first."""
-    responses = Response.objects.filter(prompt__benchmark=benchmark).select_related("prompt").order_by("pk")
-    if campaign is not None:
-        regular = campaign.items.filter(kind=ItemKind.REGULAR).values("response_id")
-        responses = responses.filter(pk__in=regular)
-    return responses[:limit] if limit else responses
+def find_judging_rubric(slug: str, *, shots: int) -> Rubric:
+    """The rubric of that name, once it is known to score responses and to have a place for exemplars.
+
+    Raises:
+        PassError: no rubric of that name, one of another kind of pass, or one that would show none of the
+            `shots` exemplars.
+    """
+    rubric = find_rubric(slug)
+    if rubric.scale not in JUDGING_SCALES:
+        raise PassError(
+            f"The rubric {slug} asks for a {rubric.get_scale_display()}; expected one that scores responses, "
+            "on 1-5 or with a flag. Choose another rubric.",
+            code="wrong_rubric",
+        )
+    if shots and parse_rubric(rubric.text).exemplar is None:
+        raise PassError(
+            f"The rubric {slug} has no place for exemplars, and {shots} of each kind were asked for. "
+            "Use --shots 0, or a rubric with {{exemplars}} and a section that shows one.",
+            code="rubric_without_exemplars",
+        )
+    return rubric
+
+
+def retrieve_for(benchmark: Benchmark, responses: QuerySet[Response], request: PassRequest) -> Retrieval:
+    """The exemplars of the complete ones among the responses, chosen as the request says.
+
+    Raises:
+        PassError: the pool has no response of one kind.
+    """
+    judged = [response for response in responses if response.state == ResponseState.OK]
+    return retrieve_exemplars(benchmark, judged, shots=request.shots)
+
+
+def _refuse_nothing(scope: Scope, request: PassRequest) -> None:
+    is_empty_read = request.empty_policy == EmptyPolicy.ACCEPTABLE
+    if not scope.n_complete and not (is_empty_read and scope.n_empty):
+        raise PassError(
+            "There is no complete response to judge. Import or collect responses first.",
+            code="nothing_to_judge",
+        )
 
 
 def _finished_twin(benchmark: Benchmark, digest: str) -> JudgePass | None:
@@ -188,40 +258,15 @@ def _finished_twin(benchmark: Benchmark, digest: str) -> JudgePass | None:
     return passes.order_by("-pk").first()
 
 
-def _make_rows(
-    judge_pass: JudgePass,
-    responses: Sequence[Response],
-    seats: Sequence[JudgeSeat],
-    judges: Mapping[str, Judge],
-    retrieval: Retrieval | None,
-) -> None:
-    rows = []
-    for response in responses:
-        exemplars = retrieval.exemplars.get(response.pk) if retrieval else None
-        skip_code = SKIP_CODES.get(ResponseState(response.state))
-        for seat in seats:
-            rows.append(
-                Verdict(
-                    judge_pass=judge_pass,
-                    response=response,
-                    judge=judges[seat.slug],
-                    endpoint_name=seat.endpoint.name,
-                    scale=judge_pass.scale,
-                    state=VerdictState.SKIPPED if skip_code else VerdictState.PENDING,
-                    skip_code=skip_code,
-                    settled_at=judge_pass.started_at if skip_code else None,
-                    exemplars=exemplars,
-                    n_exemplars_acceptable=_count(exemplars, unacceptable=False),
-                    n_exemplars_unacceptable=_count(exemplars, unacceptable=True),
-                )
-            )
-    Verdict.objects.bulk_create(rows, batch_size=BATCH_SIZE)
-
-
-def _count(exemplars: list[dict[str, object]] | None, *, unacceptable: bool) -> int | None:
-    if exemplars is None:
-        return None
-    return sum(exemplar["unacceptable"] is unacceptable for exemplar in exemplars)
+def _running_twin(twin: JudgePass) -> PassRunning:
+    way_out = "Resume that one" if twin.state == PassState.PAUSED else "Watch that one"
+    if twin.pause_reason == PauseReason.BUDGET:
+        way_out = "Resume that one with a higher cap"
+    return PassRunning(
+        f"The pass {twin.name} ({twin.public_id}) has exactly this configuration and is "
+        f"{twin.get_state_display()}. {way_out}, or cancel it first.",
+        judge_pass=twin,
+    )
 
 
 def _new_name(benchmark: Benchmark, request: PassRequest) -> str:
@@ -230,10 +275,3 @@ def _new_name(benchmark: Benchmark, request: PassRequest) -> str:
         JudgePass.objects.filter(benchmark=benchmark, name__startswith=stem).values_list("name", flat=True)
     )
     return next(name for n in itertools.count(1) if (name := f"{stem}-{n}") not in taken)
-
-
-def _digest_of_scope(responses: Sequence[Response]) -> str:
-    digest = hashlib.sha256()
-    for response in responses:
-        digest.update(f"{response.pk}|{response.state}|{response.text_hash}\n".encode())
-    return digest.hexdigest()
