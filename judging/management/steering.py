@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import sys
+import time
 from abc import abstractmethod
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -10,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from judging.errors import DomainError
 from judging.models import JudgePass
+from judging.passes.progress import PassProgress
 from judging.selectors import find_pass_anywhere
 
 
@@ -42,8 +45,10 @@ def add_caps(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-cost", metavar="X", help="no more money than this, in the prices' unit")
 
 
-def read_amount(text: str | None) -> Decimal | None:
-    """The value of `--max-cost`.
+def read_amount(
+    text: str | None, *, option: str = "--max-cost", expected: str = "an amount such as 12.50"
+) -> Decimal | None:
+    """The value of `--max-cost`, or of another option that takes a number.
 
     Raises:
         CommandError: it is no number.
@@ -53,4 +58,12 @@ def read_amount(text: str | None) -> Decimal | None:
     try:
         return Decimal(text)
     except InvalidOperation as error:
-        raise CommandError(f"--max-cost is {text!r}; expected an amount such as 12.50.") from error
+        raise CommandError(f"{option} is {text!r}; expected {expected}.") from error
+
+
+def show_progress(progress: PassProgress) -> None:
+    """One line on standard error about how far a pass is; a terminal shows the newest in place."""
+    counts = ", ".join(f"{state} {n}" for state, n in sorted(progress.counts.items()))
+    rate = f", {progress.rate_per_s:.0f}/s" if progress.rate_per_s else ""
+    end = "\r" if sys.stderr.isatty() else "\n"
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {counts}{rate}{end}")
