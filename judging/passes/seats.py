@@ -114,8 +114,32 @@ def store_judges(seats: Sequence[JudgeSeat]) -> dict[str, Judge]:
     return judges
 
 
+@dataclass(frozen=True)
+class SeatCheck:
+    """What one tiny call to a model came to. `fault` says why no pass may start, None when one may."""
+
+    seat: JudgeSeat
+    fault: str | None
+    latency_ms: int
+    is_simulated: bool
+
+
+def check_seats(seats: Sequence[JudgeSeat]) -> list[SeatCheck]:
+    """Make one tiny call to each model, side by side. A busy provider is alive: a pass's back-off copes."""
+    outcomes = asyncio.run(_preflight_all(seats))
+    return [
+        SeatCheck(
+            seat=seat,
+            fault=None if outcome.kind in ("ok", "rate_limited") else _fault_in_words(outcome),
+            latency_ms=outcome.latency_ms,
+            is_simulated=outcome.is_simulated,
+        )
+        for seat, outcome in zip(seats, outcomes, strict=True)
+    ]
+
+
 def preflight(seats: Sequence[JudgeSeat]) -> bool:
-    """Make one tiny call to each judge.
+    """Make one tiny call to each model of a pass.
 
     Returns:
         True when any of them is the loopback provider, whose answers are simulated.
@@ -123,12 +147,11 @@ def preflight(seats: Sequence[JudgeSeat]) -> bool:
     Raises:
         PassError: one does not answer, with its reason; no pass may start.
     """
-    outcomes = asyncio.run(_preflight_all(seats))
-    # A busy provider is alive: the pass's own back-off deals with it.
+    checks = check_seats(seats)
     faults = [
-        _fault_in_words(seat, outcome)
-        for seat, outcome in zip(seats, outcomes, strict=True)
-        if outcome.kind not in ("ok", "rate_limited")
+        f"{check.seat.slug} at {check.seat.endpoint.name}: {check.fault}"
+        for check in checks
+        if check.fault is not None
     ]
     if faults:
         raise PassError(
@@ -136,7 +159,7 @@ def preflight(seats: Sequence[JudgeSeat]) -> bool:
             "Correct the endpoints file or the key, then try again.",
             code="preflight_failed",
         )
-    return any(outcome.is_simulated for outcome in outcomes)
+    return any(check.is_simulated for check in checks)
 
 
 async def _preflight_all(seats: Sequence[JudgeSeat]) -> list[CallOutcome]:
@@ -155,5 +178,5 @@ async def _preflight_one(seat: JudgeSeat) -> CallOutcome:
         return await client.preflight(seat.model.model_id)
 
 
-def _fault_in_words(seat: JudgeSeat, outcome: CallOutcome) -> str:
-    return f"{seat.slug} at {seat.endpoint.name}: {FailureCode(outcome.kind).label} ({outcome.detail})"
+def _fault_in_words(outcome: CallOutcome) -> str:
+    return f"{FailureCode(outcome.kind).label} ({outcome.detail})"
