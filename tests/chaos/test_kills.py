@@ -2,102 +2,89 @@
 
 import random
 import time
-from functools import partial
 
 import pytest
 
-from tests.chaos.processes import (
-    CONCURRENCY,
-    Installation,
-    wait_until,
-)
-from tests.passes import stage
+from tests.chaos.killing import SEED, kill_at_marks, kill_until_over
+from tests.chaos.processes import Installation, kill, wait_until
+from tests.chaos.totals import assert_one_honest_result_a_row
 from tests.shared_data import SHARED_DATA, requires_shared_data
 
-N_KILLS = 3
-SEED = 20260629
 FAULTS = ("--rate-limited", "0.05", "--server-error", "0.02", "--malformed", "0.02", "--retry-after", "0.2")
-# The xstest import makes a pass of its own; the newest is the one that is judged here.
-OF_PASS = "judge_pass_id = (SELECT max(id) FROM judging_judgepass)"
-NAMED = {
-    "SCORED",
-    "PARSE_FAILED",
-    "OUT_OF_RANGE",
-    "REFUSED",
-    "FILTERED",
-    "TRUNCATED",
-    "CALL_FAILED",
-    "SKIPPED",
-}
 
 
-def has_settled(site: Installation, n: int) -> bool:
-    return site.count(f"{OF_PASS} AND settled_at IS NOT NULL") >= n
+@pytest.mark.parametrize("seed", [SEED])
+def test_short_profile_of_kills_and_faults(site: Installation, seed: int) -> None:
+    """The short form of what the long tests do one by one: faults, two kills, messages lost and doubled."""
+    provider = site.start_judging_provider("--latency-ms", "100", "--jitter-ms", "100", *FAULTS)
+    judge_pass = site.start_pass("--limit", "60")
+    if site.broker is not None:
+        site.broker.double_messages()
+    workers = [site.start_worker(), site.start_worker()]
 
-
-def kill_thrice(site: Installation, *, n_rows: int) -> None:
-    """Kill the worker at three random moments of the pass, starting the next one at once."""
-    generator = random.Random(SEED)
-    marks = sorted(generator.sample(range(n_rows // 10, n_rows * 8 // 10), N_KILLS))
-    worker = site.start_worker()
-    for mark in marks:
-        wait_until(partial(has_settled, site, mark), most_s=180)
-        time.sleep(generator.uniform(0, 0.2))
-        worker.kill()
-        worker.wait()
-        worker = site.start_worker()
-
-
-def assert_each_row_once(site: Installation, base_url: str, *, n_rows: int, n_kills: int) -> None:
-    """One result a row, attempts unique, and no more extra calls than kills may cost."""
-    states = dict(site.query(f"SELECT state, count(*) FROM judging_verdict WHERE {OF_PASS} GROUP BY state"))
-    n_attempts = site.count(table="judging_verdictattempt")
-    n_calls = stage.stats(base_url)["calls"]
-    n_extra = n_calls - n_attempts
-    print(f"{states}; {n_calls} calls, {n_attempts} attempts, {n_extra} extra after {n_kills} kills")
-    assert sum(states.values()) == n_rows
-    assert set(states) <= NAMED
-    assert states["SCORED"] > 0.9 * n_rows
-    distinct = "SELECT count(*) FROM (SELECT DISTINCT verdict_id, token FROM judging_verdictattempt) AS x"
-    assert site.query(distinct)[0][0] == n_attempts
-    # Every call is an attempt in the ledger but for those in flight, or not yet written, at a kill.
-    assert 0 <= n_extra <= n_kills * 1.5 * CONCURRENCY
-    assert site.count(f"{OF_PASS} AND settled_at IS NULL") == 0
-
-
-@pytest.mark.parametrize(
-    ("n_responses", "shots"),
-    [
-        # Exemplars take seconds to choose, and change nothing about kills.
-        pytest.param(120, 0, id="360 rows"),
-        pytest.param(500, 2, id="1500 few-shot rows", marks=pytest.mark.long),
-    ],
-)
-def test_three_kills_leave_one_result_a_row(site: Installation, n_responses: int, shots: int) -> None:
-    base_url = site.start_provider("--latency-ms", "100", "--jitter-ms", "100", *FAULTS)
-    site.import_material(n=n_responses, n_labelled=40)
-    judge_pass = site.start_pass("--benchmark", "b", "--shots", str(shots))
-
-    kill_thrice(site, n_rows=3 * n_responses)
-    wait_until(site.is_over, most_s=90)
+    generator = random.Random(seed)
+    kill_at_marks(site, workers, marks=generator.sample(range(20, 140), 2), seed=seed)
+    if site.broker is not None:
+        site.broker.client.flushall()
+    wait_until(site.is_over, most_s=60)
 
     assert site.status(judge_pass)["state"] == "FINISHED"
-    assert_each_row_once(site, base_url, n_rows=3 * n_responses, n_kills=N_KILLS)
+    totals = assert_one_honest_result_a_row(site, provider, n_rows=180, n_kills=2)
+    assert totals.states["SCORED"] > 160
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shots", [0, 2], ids=["zero-shot", "few-shot"])
+def test_a_worker_killed_every_few_seconds_leaves_one_result_a_row(site: Installation, shots: int) -> None:
+    provider = site.start_judging_provider("--latency-ms", "400", "--jitter-ms", "200", *FAULTS)
+    judge_pass = site.start_pass("--shots", str(shots))
+    workers = [site.start_worker(), site.start_worker()]
+
+    n_kills = kill_until_over(site, workers, most_kills=12)
+    wait_until(site.is_over, most_s=120)
+
+    assert n_kills >= 3
+    assert site.status(judge_pass)["state"] == "FINISHED"
+    totals = assert_one_honest_result_a_row(site, provider, n_rows=1_500, n_kills=n_kills)
+    assert totals.states["SCORED"] > 0.9 * 1_500
 
 
 @pytest.mark.long
 @requires_shared_data
-@pytest.mark.parametrize("n_kills", [0, N_KILLS], ids=["undisturbed", "three kills"])
+@pytest.mark.parametrize("n_kills", [0, 3], ids=["undisturbed", "three kills"])
 def test_a_few_shot_pass_over_xstest_ends_in_named_states(site: Installation, n_kills: int) -> None:
-    base_url = site.start_provider("--latency-ms", "100", "--jitter-ms", "100", *FAULTS)
+    provider = site.start_judging_provider("--latency-ms", "100", "--jitter-ms", "100", *FAULTS)
     site.manage("import_files", str(SHARED_DATA / "xstest"), "--benchmark", "xstest")
+    n_imported = site.count()
     judge_pass = site.start_pass("--benchmark", "xstest", "--shots", "2")
 
-    if n_kills:
-        kill_thrice(site, n_rows=6_750)
-    else:
-        site.start_worker()
+    workers = [site.start_worker()]
+    marks = random.Random(SEED).sample(range(n_imported + 600, n_imported + 5_400), n_kills)
+    kill_at_marks(site, workers, marks=marks)
     wait_until(site.is_over, most_s=300)
 
     assert site.status(judge_pass)["state"] == "FINISHED"
-    assert_each_row_once(site, base_url, n_rows=6_750, n_kills=n_kills)
+    totals = assert_one_honest_result_a_row(site, provider, n_rows=6_750, n_kills=n_kills)
+    assert totals.states["SCORED"] > 0.9 * 6_750
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_kills", [0, 2], ids=["undisturbed", "both killed"])
+def test_a_cap_of_ten_calls_holds_for_32_slots_and_two_workers(site: Installation, n_kills: int) -> None:
+    provider = site.start_judging_provider("--latency-ms", "800")
+    judge_pass = site.start_pass("--max-calls", "10")
+    workers = [site.start_worker(), site.start_worker()]
+
+    wait_until(lambda: provider.n_calls >= 4, most_s=60, what="calls in flight")
+    for n in range(n_kills):
+        kill(workers[n])
+        workers[n] = site.start_worker()
+    wait_until(site.is_over, most_s=60)
+    time.sleep(2)
+
+    status = site.status(judge_pass)
+    assert (status["state"], status["reason"]) == ("PAUSED", "budget")
+    assert provider.n_calls <= 10
+    n_reserved = site.query("SELECT n_calls_reserved FROM judging_judgepass")[0][0]
+    assert provider.n_calls <= n_reserved <= 10
+    assert site.count("state = 'RUNNING'") == 0
