@@ -221,6 +221,11 @@ CALL_CONNECT_S = env.read_number("CAREBENCH_CALL_CONNECT_SECONDS", default=10, l
 CALL_READ_S = env.read_number("CAREBENCH_CALL_READ_SECONDS", default=120, least=0.1, most=3600)
 CALL_TOTAL_S = env.read_number("CAREBENCH_CALL_TOTAL_SECONDS", default=180, least=0.1, most=3600)
 LEASE_S = env.read_number("CAREBENCH_LEASE_SECONDS", default=CALL_TOTAL_S + 30, least=1, most=7200)
+# How often and how soon one row is called again. A 429 is no paid attempt and counts by itself.
+MAX_ATTEMPTS = int(env.read_number("CAREBENCH_MAX_ATTEMPTS", default=5, least=1, most=20))
+MAX_RATE_LIMITED = int(env.read_number("CAREBENCH_MAX_RATE_LIMITED", default=20, least=1, most=100))
+BACKOFF_FIRST_S = env.read_number("CAREBENCH_BACKOFF_FIRST_SECONDS", default=1, least=0.01, most=60)
+BACKOFF_MOST_S = env.read_number("CAREBENCH_BACKOFF_MOST_SECONDS", default=60, least=0.01, most=3600)
 SLOTS_PER_LOOP = int(env.read_number("CAREBENCH_SLOTS_PER_LOOP", default=64, least=1, most=128))
 LOOP_SLICE_S = env.read_number("CAREBENCH_LOOP_SLICE_SECONDS", default=600, least=1, most=1000)
 USES_ENVIRONMENT_PROXIES = env.read_flag("CAREBENCH_USE_ENVIRONMENT_PROXIES", default=False)

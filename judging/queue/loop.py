@@ -28,6 +28,7 @@ from judging.llm.retrying import RetryPolicy, next_step
 from judging.passes.control import finish_passes, pause_outdated
 from judging.queue.claiming import NO_ANSWER, Asking, Claim
 from judging.queue.leases import extend_leases
+from judging.queue.policies import as_configured
 from judging.queue.recording import return_and_pause, return_lost, return_unsent, settle_not_sent
 from judging.queue.results import Result, result_of, unreadable_result, where
 from judging.queue.turns import VALUE_ERRORS, record_each, take_turn
@@ -75,7 +76,7 @@ class EndpointLoop:
         self._client_class = client_class
         self.worker = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._should_stop = should_stop
-        self._policy = policy or work.policy
+        self._policy = policy or as_configured(work.policy)
         self._rng = random.Random(secrets.randbits(64))
         self._requests = work.requests(self._policy)
         self._slots = min(settings.SLOTS_PER_LOOP, endpoint.max_in_flight)
