@@ -7,11 +7,14 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 
 from annotation.models import Account, Benchmark
 from annotation.permissions import researcher_required
+from judging.choices import PassKind
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 from judging.importing.uploads import UploadTooLarge
+from judging.models import JudgePass
 
 # What a view returns is left open: a streamed file is no HttpResponse.
 Page = Callable[..., Any]
@@ -66,6 +69,12 @@ def show_page(
     """Render one page inside the researcher's frame. One query, for the list of benchmarks."""
     frame = {"benchmark": benchmark, "benchmarks": list(Benchmark.objects.order_by("name")), "tab": tab}
     return render(request, template, frame | context, status=status)
+
+
+def pass_address(judge_pass: JudgePass) -> str:
+    """The page of a pass: a collection has its own, under Data."""
+    name = "judging:collection" if judge_pass.kind == PassKind.COLLECTION else "judging:pass"
+    return reverse(name, kwargs={"slug": judge_pass.benchmark.slug, "public_id": judge_pass.public_id})
 
 
 def account_of(request: HttpRequest) -> Account | None:

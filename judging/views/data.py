@@ -1,19 +1,24 @@
 """The Data tab: what a benchmark holds and where it came from."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 
 from annotation.choices import ResponseState
 from annotation.models import AuditEvent, Benchmark
 from annotation.selectors import models_with_many_empty
+from judging.collecting.targets import offered_targets
+from judging.errors import EndpointError
 from judging.forms import UploadForm
 from judging.views import listings
 from judging.views.choosing import ReportChoice
+from judging.views.collection_tables import collection_table
 from judging.views.context import benchmark_page, researcher_page, show_page
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 from judging.views.wording import counted
@@ -46,6 +51,7 @@ def show_data(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     by_model = listings.responses_by(benchmark, "target_model__slug")
     by_category = listings.responses_by(benchmark, "prompt__risk_category")
     prompts = listings.prompts_by_category(benchmark)
+    gaps = listings.gaps_by_model(benchmark, n_prompts=sum(prompts.values()))
     return show_page(
         request,
         "judging/data.html",
@@ -53,7 +59,8 @@ def show_data(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         tab="data",
         answer=_answer(prompts, by_model),
         empty_shares=models_with_many_empty(benchmark),
-        models=_model_table(by_model, choice) if by_model else None,
+        models=_model_table(by_model, gaps, choice) if by_model else None,
+        collections=collection_table(benchmark),
         categories=_category_table(prompts, by_category, choice) if prompts else None,
         imports=_import_table(list(listings.imports_of(benchmark))),
         form=UploadForm(),
@@ -79,15 +86,19 @@ def _answer(prompts: Mapping[str, int], by_model: Mapping[str, Counter[str]]) ->
     )
 
 
-def _model_table(by_model: dict[str, Counter[str]], choice: ReportChoice) -> Table:
-    states = listings.n_responses_by_state(by_model)
+def _model_table(
+    by_model: dict[str, Counter[str]], gaps: Mapping[str, listings.Gap], choice: ReportChoice
+) -> Table:
+    states, collectable = listings.n_responses_by_state(by_model), _collectable()
     return Table(
         id="models",
         caption="Responses by model",
+        note="Missing: not there or failed, of every prompt in each rollout that the model has begun.",
         columns=[
             text_column("Model"),
             Column("Responses"),
             *(Column(str(ResponseState(state).label).capitalize()) for state in states),
+            Column("Missing"),
         ],
         rows=[
             Row(
@@ -98,11 +109,32 @@ def _model_table(by_model: dict[str, Counter[str]], choice: ReportChoice) -> Tab
                         count_cell(counts[state], choice.rows(model=model, response_state=state))
                         for state in states
                     ),
+                    _gap_cell(model, gaps.get(model), choice.benchmark, collectable=collectable),
                 ]
             )
             for model, counts in by_model.items()
         ],
     )
+
+
+def _collectable() -> frozenset[str]:
+    """Models that the endpoints file offers for collecting; none while it cannot be read."""
+    try:
+        return frozenset(target.slug for target in offered_targets())
+    except EndpointError:
+        return frozenset()
+
+
+def _gap_cell(
+    model: str, gap: listings.Gap | None, benchmark: Benchmark, *, collectable: Collection[str]
+) -> Cell:
+    """How many responses a model lacks, with a link to collecting them where it can be called."""
+    if gap is None:
+        return Cell(None, kind="count", reason="outside any rollout")
+    if model not in collectable:
+        return count_cell(gap.n_missing)
+    query = urlencode({"model": model, "rollouts": gap.n_rollouts})
+    return count_cell(gap.n_missing, f"{reverse('judging:collect', args=[benchmark.slug])}?{query}")
 
 
 def _category_table(

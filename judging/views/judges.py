@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -12,11 +13,11 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
 from annotation.templatetags import formatting
-from judging.choices import UNSETTLED_STATES, FailureCode, PauseReason, RubricScale, VerdictState
+from judging.choices import UNSETTLED_STATES, FailureCode, PassKind, PauseReason, RubricScale, VerdictState
 from judging.models import FIRST_SCORE, LAST_SCORE, JudgePass
 from judging.views import listings
 from judging.views.choosing import ReportChoice
-from judging.views.context import benchmark_page, show_page
+from judging.views.context import benchmark_page, pass_address, show_page
 from judging.views.listings import ListedPass
 from judging.views.running import live_context
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
@@ -42,8 +43,10 @@ def show_judges(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 @benchmark_page
 def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
     """One pass: its frozen configuration, verdicts by judge and state, scores."""
-    passes = JudgePass.objects.select_related("rubric", "created_by")
+    passes = JudgePass.objects.select_related("benchmark", "rubric", "created_by")
     judge_pass = get_object_or_404(passes, benchmark=benchmark, public_id=public_id)
+    if judge_pass.kind == PassKind.COLLECTION:
+        return redirect(pass_address(judge_pass))
     counts = listings.verdict_counts(judge_pass)
     choice = ReportChoice(benchmark, judge_pass=judge_pass)
     live = live_context(judge_pass)
@@ -53,7 +56,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         benchmark=benchmark,
         tab="judges",
         answer=_pass_answer(judge_pass, counts),
-        facts=_facts(judge_pass),
+        facts=_facts(judge_pass) + _bill(live),
         states=_state_table(counts, choice) if counts else None,
         failures=_failure_table(listings.failure_counts(judge_pass)),
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
@@ -154,6 +157,15 @@ def _facts(judge_pass: JudgePass) -> list[tuple[str, object]]:
         ("Configuration", judge_pass.digest[:16]),
     ]
     return [(term, value) for term, value in facts if value]
+
+
+def _bill(live: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """What a pass that has ended came to; while it goes on, its progress says so."""
+    if live["is_live"] or not live["n_attempts"]:
+        return []
+    late = f" ({live['n_late']:,} too late to count)" if live["n_late"] else ""
+    cost = live["progress"]["cost"]
+    return [("Calls", f"{live['n_attempts']:,}{late}"), *([("Spent", cost)] if cost else [])]
 
 
 def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice) -> Table:

@@ -23,8 +23,8 @@ from judging.passes.progress import PassProgress, measure_progress
 from judging.passes.starting import PassRequest, start_pass
 from judging.rubrics import offered_rubrics
 from judging.selectors import count_complete_responses
-from judging.views.context import account_of, benchmark_page, show_page
-from judging.views.wording import missing_words, pass_state_words
+from judging.views.context import account_of, benchmark_page, pass_address, show_page
+from judging.views.wording import pass_state_words, row_state_words
 
 FINISHED_ALREADY = (
     "A pass with exactly this configuration is finished already, and this is it. Nothing was called."
@@ -93,7 +93,7 @@ def resume(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRe
 @benchmark_page
 def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpResponse:
     """End the pass for good."""
-    return _control(request, benchmark, public_id, cancel_pass, "Cancelled. What was scored stays.")
+    return _control(request, benchmark, public_id, cancel_pass, "Cancelled. What came in stays.")
 
 
 def live_context(judge_pass: JudgePass) -> dict[str, Any]:
@@ -105,6 +105,7 @@ def live_context(judge_pass: JudgePass) -> dict[str, Any]:
     is_by_itself = judge_pass.pause_reason == PauseReason.USER and judge_pass.state_note
     return {
         "judge_pass": judge_pass,
+        "live_url": pass_address(judge_pass),
         "is_live": judge_pass.source == PassSource.JUDGED and judge_pass.state not in ENDED,
         "is_running": is_running,
         # A paused pass is still watched while calls are in flight.
@@ -139,13 +140,13 @@ def _estimate(benchmark: Benchmark, form: StartPassForm) -> PassEstimate | None:
 
 
 def _shown(measured: PassProgress) -> dict[str, object]:
-    known = [state for state in VerdictState.values if state in measured.counts]
+    words = row_state_words(measured.judge_pass.kind)
     return {
         "name": measured.judge_pass.name,
         "state": pass_state_words(measured.judge_pass.state),
         "n_done": measured.n_settled,
         "n_total": measured.n_rows,
-        "counts": [(missing_words(state), measured.counts[state]) for state in known],
+        "counts": [(word, measured.counts[state]) for state, word in words.items() if state in measured.counts],
         "rate_per_s": measured.rate_per_s,
         "seconds_left": measured.seconds_left,
         "cost": _amount(measured.cost),
@@ -166,4 +167,4 @@ def _control(
     judge_pass = get_object_or_404(JudgePass, benchmark=benchmark, public_id=public_id)
     act(judge_pass, actor=account_of(request))
     messages.success(request, done)
-    return redirect("judging:pass", slug=benchmark.slug, public_id=public_id)
+    return redirect(pass_address(judge_pass))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from annotation.choices import ResponseState
-from judging.choices import PassSource, PassState, SkipCode, VerdictState
+from judging.choices import GenerationState, PassKind, PassSource, PassState, SkipCode, VerdictState
 from judging.staleness import STALE
 
 REASONS: Mapping[str, str] = {
@@ -56,6 +56,12 @@ def reason_words(code: str | None) -> str:
 def missing_words(state: str) -> str:
     """What a missing verdict was, in words; an unknown state is shown as it is."""
     return MISSING_WORDS.get(state, state)
+
+
+def row_state_words(kind: str) -> dict[str, str]:
+    """The states of a pass's rows in the order in which a row goes through them, with their words."""
+    states = GenerationState if kind == PassKind.COLLECTION else VerdictState
+    return {state.value: str(state.label) for state in states}
 
 
 def pass_state_words(state: str) -> str:
