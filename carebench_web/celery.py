@@ -3,12 +3,18 @@
 import os
 
 from celery import Celery
+from kombu import Queue
+
+from judging.passes.waking import QUEUE_OF_KIND
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "carebench_web.settings")
 
 app = Celery("carebench_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
+    # A worker takes all of them unless told otherwise: `-Q collection`.
+    task_queues=[Queue(name, routing_key=name) for name in QUEUE_OF_KIND.values()],
+    task_default_queue=QUEUE_OF_KIND["JUDGING"],
     task_ignore_result=True,
     # A message is done with as it arrives: it only wakes, and a lost one costs a second until the next
     # sweep. One kept unacknowledged would be sent again after its visibility timeout, and kombu's Redis

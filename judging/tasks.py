@@ -1,22 +1,23 @@
 """Celery tasks: ids in, one call. The same under `manage.py worker` and a Celery worker on Redis.
 
-Each worker also sweeps once a second in a thread of its own. The rows are the truth: a lost,
-doubled or early message is harmless.
+Each worker also sweeps once a second in a thread of its own, and starts loops for the kinds of passes
+whose queues it takes. The rows are the truth: a lost, doubled or early message is harmless.
 """
 
 import logging
 import threading
 import time
+from collections.abc import Collection
 from typing import Any
 
-from celery import current_app, shared_task
+from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.db import DatabaseError, connection
 from kombu.exceptions import OperationalError as BrokerError
 
 from judging.choices import PassKind
 from judging.errors import DomainError
-from judging.passes.waking import JUDGE_TASK, WAKE_EXPIRES_S
+from judging.passes.waking import JUDGE_TASK, kinds_of, send_wake
 from judging.queue.sweeping import LoopKey
 
 logger = logging.getLogger(__name__)
@@ -57,10 +58,11 @@ def judge_endpoint(endpoint_name: str, kind: str = PassKind.JUDGING) -> int:
 
 
 @worker_ready.connect
-def start_sweeping(**_: Any) -> None:
-    """Begin the sweep of this worker process."""
+def start_sweeping(sender: Any, **_: Any) -> None:
+    """Begin the sweep of this worker process. `sender` is its consumer."""
     _stopping.clear()
-    threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
+    kinds = kinds_of(sender.app.amqp.queues.consume_from)
+    threading.Thread(target=_sweep_forever, args=[kinds], name="sweep", daemon=True).start()
 
 
 @worker_shutting_down.connect
@@ -74,16 +76,17 @@ def _may_run(key: LoopKey) -> bool:
     return not (key in _running or is_resting or _stopping.is_set())
 
 
-def _sweep_forever() -> None:
+def _sweep_forever(kinds: Collection[PassKind]) -> None:
     from judging.loops import sweep
 
     while not _stopping.wait(SWEEP_INTERVAL_S):
         try:
             for key in sweep():
                 with _lock:
-                    is_wanted = _may_run(key)
+                    # Nobody may take the queue of another kind; messages would only pile up there.
+                    is_wanted = key.kind in kinds and _may_run(key)
                 if is_wanted:
-                    current_app.send_task(JUDGE_TASK, args=list(key), expires=WAKE_EXPIRES_S)
+                    send_wake(*key)
         except (DatabaseError, BrokerError, OSError) as error:
             # The database or the broker is away; the next second tries again.
             logger.warning("sweep failed (%s); trying again", type(error).__name__)

@@ -112,12 +112,18 @@ class Installation:
         self.name_endpoints(dict.fromkeys(stage.JUDGES, provider.base_url), **limits)
         return provider
 
-    def start_worker(self) -> Process:
-        """Start a worker: Celery's own where there is a broker, else the embedded one."""
+    def start_worker(self, *queues: str) -> Process:
+        """Start a worker: Celery's own where there is a broker, else the embedded one.
+
+        Args:
+            queues: kinds of passes to work on; all without.
+        """
         if self.broker is None:
-            return self._start("worker", "manage.py", "worker")
+            chosen = ("--queue", *queues) if queues else ()
+            return self._start("worker", "manage.py", "worker", *chosen)
         level = self.environment.get("CAREBENCH_TEST_LOG_LEVEL", "WARNING")
-        options = ("--loglevel", level, "--without-mingle", "--without-gossip")
+        chosen = ("--queues", ",".join(queues)) if queues else ()
+        options = ("--loglevel", level, "--without-mingle", "--without-gossip", *chosen)
         return self._start("celery", "-m", "celery", "-A", "carebench_web", "worker", *options)
 
     def start_pass(self, *arguments: str, judges: tuple[str, ...] = stage.JUDGES) -> str:

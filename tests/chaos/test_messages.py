@@ -99,3 +99,21 @@ def test_start_pressed_twice_at_once_is_one_run(site: Installation) -> None:
 
 def _waiting(site: Installation) -> bool:
     return site.broker is not None and bool(site.broker.messages())
+
+
+@pytest.mark.long
+def test_a_worker_for_another_kind_of_pass_leaves_the_rows_to_the_others(site: Installation) -> None:
+    provider = site.start_judging_provider()
+    site.start_worker("collection")
+    site.start_pass("--limit", "20")
+    time.sleep(5)
+    n_before = provider.n_calls
+    n_piled_up = len(site.broker.messages()) if site.broker is not None else 1
+
+    site.start_worker("judging", "classification")
+    wait_until(site.is_over, most_s=60)
+
+    assert n_before == 0
+    # The start's own message; the sweep of a worker that cannot take the queue adds none.
+    assert n_piled_up == 1
+    assert assert_one_honest_result_a_row(site, provider, n_rows=60).states == {"SCORED": 60}

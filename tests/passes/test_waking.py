@@ -7,7 +7,7 @@ from celery import current_app
 from kombu.exceptions import OperationalError
 
 from judging.choices import PassKind
-from judging.passes.waking import JUDGE_TASK, wake_workers
+from judging.passes.waking import JUDGE_TASK, kinds_of, send_wake, wake_workers
 
 
 @pytest.fixture
@@ -48,3 +48,20 @@ def test_broker_that_is_away_is_no_error(
     wake_workers(["one"])
 
     assert "the next sweep finds the rows" in caplog.text
+
+
+def test_each_kind_of_pass_has_a_queue_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    queues: list[str] = []
+    monkeypatch.setattr(
+        current_app._get_current_object(), "send_task", lambda name, queue, **options: queues.append(queue)
+    )
+
+    for kind in PassKind:
+        send_wake("one", kind)
+
+    assert queues == ["judging", "classification", "collection"]
+
+
+def test_a_worker_takes_every_queue_and_works_on_the_kinds_whose_queues_it_takes() -> None:
+    assert kinds_of(current_app.amqp.queues.consume_from) == set(PassKind)
+    assert kinds_of(["collection", "of somebody else"]) == {PassKind.COLLECTION}

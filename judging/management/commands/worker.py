@@ -9,13 +9,27 @@ from celery.platforms import SecurityWarning
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from judging.passes.waking import QUEUE_OF_KIND
+
 
 class Command(BaseCommand):
     help = "Judge what is due. With the memory broker this is all that is needed beside the web server."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--concurrency", type=int, default=16, help="endpoints that may be judged at once"
+            "--concurrency",
+            type=int,
+            default=16,
+            help="loops at once (default 16)",
+        )
+
+        parser.add_argument(
+            "--queue",
+            nargs="+",
+            choices=list(QUEUE_OF_KIND.values()),
+            default=list(QUEUE_OF_KIND.values()),
+            metavar="NAME",
+            help=f"kinds of passes to work on: {', '.join(QUEUE_OF_KIND.values())} (default: all)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,6 +41,7 @@ class Command(BaseCommand):
         worker = current_app.Worker(
             pool="threads",
             concurrency=options["concurrency"],
+            queues=options["queue"],
             loglevel="WARNING",
             quiet=True,
             without_heartbeat=True,
