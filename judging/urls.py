@@ -4,7 +4,7 @@ from django.urls import path
 
 from judging.views import (
     calibration,
-    collecting,
+    comparison,
     data,
     drawing,
     exports,
@@ -27,11 +27,10 @@ urlpatterns = [
     path("<slug:slug>/", data.go_to_calibration, name="benchmark"),
     path("<slug:slug>/data/", data.show_data, name="data"),
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),
-    path("<slug:slug>/data/collect/", collecting.collect, name="collect"),
-    path("<slug:slug>/data/collect/<slug:public_id>/", collecting.show_collection, name="collection"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
     path("<slug:slug>/judges/start/", running.start, name="start_pass"),
+    path("<slug:slug>/judges/compare/", comparison.show_comparison, name="compare"),
     path("<slug:slug>/judges/<slug:public_id>/", judges.show_pass, name="pass"),
     path("<slug:slug>/judges/<slug:public_id>/pause/", running.pause, name="pause_pass"),
     path("<slug:slug>/judges/<slug:public_id>/resume/", running.resume, name="resume_pass"),

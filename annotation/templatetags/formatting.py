@@ -77,6 +77,21 @@ def rate_interval_text(bounds: Sequence[Number | None] | None) -> str:
     return _ends(bounds, rate_text)
 
 
+def points_text(value: Number | None) -> str:
+    """The difference of two rates in percentage points, with its sign: `+0.2 points`, `−1.4 points`."""
+    return DASH if value is None or _is_absent(value) else f"{_signed(value)}{NARROW_SPACE}points"
+
+
+def points_interval_text(bounds: Sequence[Number | None] | None) -> str:
+    """The two ends of such a difference's interval: `[−0.4, +0.7]`."""
+    return _ends(bounds, lambda value: DASH if value is None else _signed(value))
+
+
+def _signed(difference: Number) -> str:
+    text = _fixed(100 * difference, 1)
+    return text if text.startswith(MINUS) or not text.strip("0.") else f"+{text}"
+
+
 def _ends(bounds: Sequence[Number | None] | None, text: Callable[[Number | None], str]) -> str:
     if not bounds or any(_is_absent(end) for end in bounds):
         return DASH
@@ -158,6 +173,18 @@ def rate_interval(bounds: Sequence[Number | None] | None, reason: str = "") -> S
 
 
 @register.filter
+def points(value: Number | None, reason: str = "") -> SafeString:
+    """`{{ rate_change|points:reason }}`."""
+    return _data(value, points_text(value), reason)
+
+
+@register.filter
+def points_interval(bounds: Sequence[Number | None] | None, reason: str = "") -> SafeString:
+    """`{{ rate_change_interval|points_interval:reason }}`; sorts by its lower end."""
+    return _data(bounds[0] if bounds else None, points_interval_text(bounds), reason)
+
+
+@register.filter
 def duration(seconds: Number | None, reason: str = "") -> SafeString:
     """`{{ seconds_left|duration:reason }}`."""
     return _data(seconds, duration_text(seconds), reason)
@@ -231,6 +258,8 @@ SHOWN_AS: dict[str, Callable[[Any, str], Any]] = {
     "score": score,
     "interval": interval,
     "rate_interval": rate_interval,
+    "points": points,
+    "points_interval": points_interval,
     "duration": duration,
     "verdict": verdict_word,
     "moment": moment,

@@ -4,6 +4,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from judging.api import views
+from judging.api.comparison import BenchmarkComparisonView
 from judging.api.figures import BenchmarkAgreementView, BenchmarkReportView
 from judging.api.files import ExportView, ImportView
 
@@ -17,6 +18,7 @@ router.register("reports", views.ReportViewSet)
 urlpatterns = [
     path("benchmarks/<slug:slug>/report/", BenchmarkReportView.as_view(), name="benchmark-report"),
     path("benchmarks/<slug:slug>/agreement/", BenchmarkAgreementView.as_view(), name="benchmark-agreement"),
+    path("benchmarks/<slug:slug>/comparison/", BenchmarkComparisonView.as_view(), name="comparison"),
     path("exports/", ExportView.as_view(), name="export"),
     path("imports/", ImportView.as_view(), name="import"),
     *router.urls,

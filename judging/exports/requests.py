@@ -14,6 +14,7 @@ class ExportRequest:
         table: one of `tables.TABLES`.
         format: one of `exporting.FORMATS`.
         judge_pass: the newest finished pass when None.
+        before: the earlier pass that `judge_pass` is compared with, in the table comparison.
         rule: name or JSON; the benchmark's default when None.
         campaign: only this campaign's labels; those of all when None.
         flavour: of CSV, one of `exporting.FLAVOURS`; `exact` when None. Other formats have none.
@@ -24,6 +25,7 @@ class ExportRequest:
     table: str
     format: str
     judge_pass: JudgePass | None = None
+    before: JudgePass | None = None
     rule: str | None = None
     campaign: Campaign | None = None
     flavour: str | None = None

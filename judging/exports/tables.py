@@ -6,8 +6,9 @@ from dataclasses import replace
 from annotation.models import Benchmark, Campaign
 from judging.errors import ExportError
 from judging.exports.columns import Column, Row, Table
+from judging.exports.compared import open_comparison
 from judging.exports.graded import open_calibrated, open_results
-from judging.exports.manifest import is_simulated, notice_of
+from judging.exports.manifest import notice_of
 from judging.exports.recorded import (
     open_attempts,
     open_labels,
@@ -38,7 +39,11 @@ OF_RULE: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
     "report": open_report,
     "calibrated": open_calibrated,
 }
-TABLES = (*OF_BENCHMARK, *OF_LABELS, *OF_PASS, *OF_RULE)
+# Needs a second pass, the earlier one.
+OF_TWO_PASSES: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
+    "comparison": open_comparison,
+}
+TABLES = (*OF_BENCHMARK, *OF_LABELS, *OF_PASS, *OF_RULE, *OF_TWO_PASSES)
 
 
 def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
@@ -46,7 +51,7 @@ def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
 
     Call it inside a snapshot, and read the rows there. Prompts and responses rest on the benchmark
     alone, labels on the campaign too, verdicts and attempts on the pass; results, agreement, report
-    and calibrated on pass, rule and campaign.
+    and calibrated on pass, rule and campaign; comparison on two passes and the rule.
 
     Raises:
         ExportError: no such table, or it needs a pass and there is none.
@@ -61,11 +66,13 @@ def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
         table = OF_PASS[name](request.judge_pass or _newest_pass(benchmark))
     elif name in OF_RULE:
         table = OF_RULE[name](benchmark, request)
+    elif name in OF_TWO_PASSES:
+        table = OF_TWO_PASSES[name](benchmark, request)
     else:
         raise ExportError(
             f"There is no table {name[:80]!r}. Expected one of: {', '.join(TABLES)}.", code="unknown_table"
         )
-    notice = notice_of(benchmark, is_simulated=is_simulated(benchmark, table.basis))
+    notice = notice_of(benchmark, basis=table.basis)
     return replace(table, columns=(*table.columns, NOTICE), rows=_with_notice(table, notice))
 
 

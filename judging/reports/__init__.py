@@ -8,6 +8,13 @@ from judging.reports.building import (
     grade_responses,
     read_report,
 )
+from judging.reports.comparing import (
+    PassPair,
+    comparable_passes,
+    compare_passes,
+    describe_pair,
+    pair_passes,
+)
 from judging.reports.digests import SCHEMA_VERSION, code_version
 from judging.reports.rule_choice import (
     MAX_RULE_CHARACTERS,
@@ -26,11 +33,16 @@ __all__ = [
     "UNIFORM_RULE_NAME",
     "ChosenRule",
     "Grading",
+    "PassPair",
     "build_report",
     "choose_rule",
     "code_version",
+    "comparable_passes",
+    "compare_passes",
     "count_labels",
+    "describe_pair",
     "fitting_rules",
     "grade_responses",
+    "pair_passes",
     "read_report",
 ]

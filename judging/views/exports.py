@@ -10,9 +10,9 @@ from judging.errors import ExportError
 from judging.exports.downloads import open_bundle, open_download
 from judging.exports.exporting import SPREADSHEET_SAFE
 from judging.exports.requests import ExportRequest
-from judging.exports.tables import OF_BENCHMARK, OF_LABELS, OF_PASS, TABLES
+from judging.exports.tables import OF_BENCHMARK, OF_LABELS, OF_PASS, OF_TWO_PASSES, TABLES
 from judging.reports import choose_rule
-from judging.selectors import default_pass, judges_of
+from judging.selectors import default_pass, find_pass, judges_of
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
 from judging.views.tables import Cell, Row, Table, text_column
@@ -49,6 +49,8 @@ def show_exports(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     # Only so that a rule which cannot be used is refused here and not behind each link.
     choose_rule(benchmark, judges_of(judge_pass), choice.rule)
     names = [name for name in TABLES if name not in OF_PASS or judge_pass is not None]
+    # Two passes are chosen on the page that compares them, which links to its table.
+    names = [name for name in names if name not in OF_TWO_PASSES]
     return show_page(
         request,
         "judging/exports.html",
@@ -72,6 +74,7 @@ def download_table(request: HttpRequest, benchmark: Benchmark, table: str, form:
         table=table,
         format=form,
         judge_pass=choice.judge_pass,
+        before=find_pass(benchmark, request.GET["before"]) if request.GET.get("before") else None,
         rule=choice.rule,
         campaign=choice.campaign,
         flavour=request.GET.get("flavour") or None,

@@ -19,6 +19,7 @@ from judging.stats.rules import PUBLISHED_WEIGHTS
 from tests.exports.reading import export, read_rows
 from tests.exports.study import CANARY, Study, make_study
 from tests.factories import make_attempt, make_benchmark, make_pass, make_prompt, make_response, make_verdict
+from tests.judging_pages.second_pass import judge_again
 from tests.shared_data import SHARED_DATA, requires_shared_data
 
 PAPER_FILES = {
@@ -64,8 +65,9 @@ def test_table_begins_with_the_columns_of_the_paper(study: Study, tmp_path: Path
 @pytest.mark.parametrize("table", TABLES)
 def test_notice_is_in_every_row_of_every_table(study: Study, tmp_path: Path, table: str) -> None:
     make_attempt(verdict=Verdict.objects.first())
+    earlier = judge_again(study.judge_pass) if table == "comparison" else None
 
-    outcome = export(study.benchmark, table, "jsonl", tmp_path)
+    outcome = export(study.benchmark, table, "jsonl", tmp_path, judge_pass=study.judge_pass, before=earlier)
 
     rows = read_rows(outcome.path)
     notice = f"Canary: {CANARY} | Licence: CC BY 4.0 | Attribution: The study's authors"

@@ -8,7 +8,7 @@ from tests.factories import make_account, make_event, make_pass
 from tests.judging_pages.study import Study, make_study
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>{{ 7*7 }}"
-READ_PAGES = ("data", "labels", "judges", "calibration", "results", "exports", "rows")
+READ_PAGES = ("data", "labels", "judges", "calibration", "results", "exports", "rows", "compare")
 OF_BENCHMARK = (*READ_PAGES, "pass", "response", "figure")
 
 

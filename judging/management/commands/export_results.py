@@ -26,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--pass", dest="judge_pass", help="verdicts of this pass (default: newest finished)"
         )
+        parser.add_argument("--before", metavar="PASS", help="of comparison only: the earlier pass")
         parser.add_argument("--campaign", help="only labels of this campaign")
         parser.add_argument("--rule", help="a rule's name, or its JSON")
         flavours = parser.add_mutually_exclusive_group()
@@ -53,6 +54,7 @@ class Command(BaseCommand):
                 table=options["table"],
                 format=options["format"],
                 judge_pass=find_pass(benchmark, options["judge_pass"]) if options["judge_pass"] else None,
+                before=find_pass(benchmark, options["before"]) if options["before"] else None,
                 rule=options["rule"],
                 campaign=find_campaign(benchmark, options["campaign"]) if options["campaign"] else None,
                 flavour=options["flavour"],
