@@ -4,6 +4,7 @@ from django.urls import path
 
 from judging.views import (
     calibration,
+    collecting,
     comparison,
     data,
     drawing,
@@ -27,6 +28,8 @@ urlpatterns = [
     path("<slug:slug>/", data.go_to_calibration, name="benchmark"),
     path("<slug:slug>/data/", data.show_data, name="data"),
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),
+    path("<slug:slug>/data/collect/", collecting.collect, name="collect"),
+    path("<slug:slug>/data/collect/<slug:public_id>/", collecting.show_collection, name="collection"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
     path("<slug:slug>/judges/start/", running.start, name="start_pass"),

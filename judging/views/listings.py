@@ -4,12 +4,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from annotation.choices import ItemKind, ResponseState
 from annotation.models import AuditEvent, Benchmark, Campaign, Prompt, Response
 from annotation.selectors import current_labels
-from judging.choices import UNSETTLED_STATES, VerdictState
+from judging.choices import UNSETTLED_STATES, PassKind, VerdictState
 from judging.importing.storing import IMPORT_ACTION
 from judging.models import JudgePass, Verdict
 from judging.staleness import has_score, is_stale, reported_state
@@ -46,6 +46,28 @@ def responses_by(benchmark: Benchmark, field: str) -> dict[str, Counter[str]]:
     for value, state, n in rows.annotate(n=Count("pk")).order_by(field, "state"):
         counts.setdefault(value, Counter())[state] += n
     return counts
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What one model lacks: responses that are not there or failed, in the rollouts that it has begun."""
+
+    n_rollouts: int
+    n_missing: int
+
+
+def gaps_by_model(benchmark: Benchmark, *, n_prompts: int) -> dict[str, Gap]:
+    """What each model with responses in rollouts lacks, by slug. One query."""
+    rows = Response.objects.filter(prompt__benchmark=benchmark, rollout__isnull=False).values_list(
+        "target_model__slug"
+    )
+    counts = rows.annotate(
+        n_rollouts=Max("rollout") + 1, n_there=Count("pk", filter=~Q(state=ResponseState.ERROR))
+    )
+    return {
+        slug: Gap(n_rollouts, n_missing=n_rollouts * n_prompts - n_there)
+        for slug, n_rollouts, n_there in counts.order_by("target_model__slug")
+    }
 
 
 def prompts_by_category(benchmark: Benchmark) -> dict[str, int]:
@@ -101,11 +123,11 @@ def labels_by_annotator(benchmark: Benchmark) -> list[dict[str, Any]]:
 
 
 def passes_of(benchmark: Benchmark) -> list[ListedPass]:
-    """Passes, newest first, with their judges. Two queries."""
+    """Judging passes, newest first, with their judges. Two queries."""
     unsettled = Q(verdicts__state__in=UNSETTLED_STATES)
     scored = has_score("verdicts__")
     passes = (
-        JudgePass.objects.filter(benchmark=benchmark)
+        JudgePass.objects.filter(benchmark=benchmark, kind=PassKind.JUDGING)
         .prefetch_related("judges")
         .annotate(
             n_waiting=Count("verdicts", filter=unsettled),
