@@ -41,6 +41,7 @@ from judging.choices import (
 from judging.models import (
     Embedding,
     EndpointGate,
+    ExclusionProof,
     Generation,
     GenerationAttempt,
     GradingRule,
@@ -306,6 +307,16 @@ def make_embedding(**values: Any) -> Embedding:
     values.setdefault("n_dimensions", 1)
     values.setdefault("vector", b"\x00\x00\x80\x3f")
     return Embedding.objects.create(**values)
+
+
+def make_exclusion_proof(**values: Any) -> ExclusionProof:
+    """The proof of a search that left out one of ten cases, as it answers the same case."""
+    if "response" not in values:
+        values["response"] = make_response()
+    if "judge_pass" not in values:
+        values["judge_pass"] = make_pass(benchmark=values["response"].prompt.benchmark)
+    counts = {"n_pool": 10, "n_excluded": 1, "n_same_response": 0, "n_same_case": 1}
+    return ExclusionProof.objects.create(**counts | {"n_same_text": 0, "n_too_similar": 0} | values)
 
 
 def make_endpoint_gate(**values: Any) -> EndpointGate:

@@ -22,6 +22,7 @@ FACTORY_OF: dict[str, Callable[..., models.Model]] = {
     "Consent": make.make_consent,
     "Embedding": make.make_embedding,
     "EndpointGate": make.make_endpoint_gate,
+    "ExclusionProof": make.make_exclusion_proof,
     "Generation": make.make_generation,
     "GenerationAttempt": make.make_generation_attempt,
     "GradingRule": make.make_rule,
@@ -117,6 +118,11 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("slot_lease_kind_known", {"kind": "GUESSING"}),
     ("slot_lease_has_worker", {"worker": ""}),
     ("embedding_has_dimensions", {"n_dimensions": 0}),
+    ("exclusion_proof_counts_fit", {"n_excluded": 11}),
+    ("exclusion_proof_counts_fit", {"n_same_response": 2}),
+    ("exclusion_proof_counts_fit", {"n_same_case": 2}),
+    ("exclusion_proof_counts_fit", {"n_same_text": 2}),
+    ("exclusion_proof_counts_fit", {"n_too_similar": 2}),
     ("revision_reason_known", {"reason": "MOOD"}),
 ]
 
@@ -143,6 +149,7 @@ REPEATED: dict[str, dict[str, Any]] = {
     "rubric_version_once": {},
     "slot_lease_once_per_loop": {},
     "embedding_once_per_text": {},
+    "exclusion_proof_once": {},
     "rule_name_once": {},
     "rule_built_in_once": {"benchmark": None},
 }

@@ -1,19 +1,18 @@
-"""Chooses the labelled cases that a judge is shown, and proves that none of them is the case itself."""
+"""What an exemplar is, which cases may never be one, and the check of that just before sending."""
 
-import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 Exclusion = Literal["case", "response"]
+# Why a labelled case may not be shown: it is the judged response, answers the same case, has the same
+# text under another id, or is so near that it is a copy.
+Reason = Literal["response", "case", "text", "similarity"]
 
+REASONS: tuple[Reason, ...] = ("response", "case", "text", "similarity")
 MAX_SIMILARITY = 0.98
-_BLOCK_ROWS = 256
-# Cosines are compared after rounding, so that blocks of another size cannot turn a tie.
-_DECIMALS = 6
+# Cosines are compared after rounding, so that no order of additions can turn a tie.
+DECIMALS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,154 +44,95 @@ class ChosenExemplar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExcludedCase:
+    """A labelled case that was left out, how near it is, and each reason that holds for it."""
+
+    response_id: int
+    similarity: float
+    unacceptable: bool
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExclusionProof:
+    """What was left out of the pool for one judged response.
+
+    A case can be left out for several reasons: `n_by_reason` counts it under each, `n_excluded` once.
+    `nearest` holds the nearest of them, nearest first.
+    """
+
+    n_pool: int
+    n_excluded: int
+    n_by_reason: Mapping[Reason, int]
+    nearest: tuple[ExcludedCase, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The exemplars of one judged response in the order shown, and how many there are of each kind."""
+    """The exemplars of one judged response in the order shown, how many of each kind, and the proof."""
 
     exemplars: tuple[ChosenExemplar, ...]
     n_acceptable: int
     n_unacceptable: int
+    proof: ExclusionProof
 
 
 class ExemplarLeak(RuntimeError):
     """A chosen exemplar is the judged case itself. A fault in the program: nothing may be sent."""
 
 
-def choose_exemplars(
-    *,
-    queries: Sequence[QueryItem],
-    query_vectors: NDArray[np.floating],
-    pool: Sequence[PoolItem],
-    pool_vectors: NDArray[np.floating],
-    k: int = 2,
-    exclusion: Exclusion = "case",
-    max_similarity: float = MAX_SIMILARITY,
-) -> list[Choice]:
-    """The k nearest Acceptable and the k nearest Unacceptable cases of every query, by cosine.
+def reasons_to_exclude(query: QueryItem, item: PoolItem, *, exclusion: Exclusion) -> tuple[Reason, ...]:
+    """Why a labelled case may not be shown to a judge of `query`, by its ids and its text.
 
-    Never the case itself: left out are cases with the same case_uid (`exclusion="case"`) or the same
-    response (`"response"`), those with the same text hash, and those at or above `max_similarity`.
-    Ids are opaque text, so `007` is not `7`. With fewer than k left, those are taken. Ties go to the
-    smaller response id; the order shown is shuffled with the judged response's id as seed.
-
-    Args:
-        queries: what is judged, n items.
-        query_vectors: shape (n, d), rows of length 1 (or zero).
-        pool: labelled cases, m items, in any order.
-        pool_vectors: shape (m, d), from the same embedder and call.
-        k: how many of each kind; 0 gives empty choices.
-        exclusion: what counts as the same case.
-        max_similarity: a copy under another id is at least this near.
-
-    Returns:
-        One choice per query, in their order.
-
-    Raises:
-        ValueError: a matrix does not fit its list, or k is negative.
+    Ids are opaque text: `007` is not `7`. Nearness is checked where vectors are compared.
     """
-    if query_vectors.shape[0] != len(queries) or pool_vectors.shape[0] != len(pool):
-        raise ValueError("There must be one vector for each query and for each item of the pool.")
-    if k < 0:
-        raise ValueError("k must not be negative.")
-    if k == 0 or not pool:
-        return [Choice(exemplars=(), n_acceptable=0, n_unacceptable=0) for _ in queries]
-    by_id = sorted(range(len(pool)), key=lambda position: pool[position].response_id)
-    ordered = [pool[position] for position in by_id]
-    vectors: NDArray[np.float64] = np.asarray(pool_vectors, dtype=np.float64)[by_id]
-    same = _Sameness.of(ordered)
-    choices: list[Choice] = []
-    for start in range(0, len(queries), _BLOCK_ROWS):
-        block = queries[start : start + _BLOCK_ROWS]
-        products = np.asarray(query_vectors[start : start + _BLOCK_ROWS], dtype=np.float64) @ vectors.T
-        cosines = products.clip(-1.0, 1.0).round(_DECIMALS)
-        for query, row in zip(block, cosines, strict=True):
-            allowed = row < max_similarity
-            allowed[list(same.positions(query, exclusion))] = False
-            choices.append(_choose_for(query, row, allowed, ordered, same.is_unacceptable, k))
-    return choices
+    reasons: list[Reason] = []
+    if item.response_id == query.response_id:
+        reasons.append("response")
+    if exclusion == "case" and item.case_uid == query.case_uid:
+        reasons.append("case")
+    if item.text_hash == query.text_hash:
+        reasons.append("text")
+    return tuple(reasons)
 
 
 def assert_no_leak(
     query: QueryItem,
-    choice: Choice,
+    exemplars: Sequence[ChosenExemplar],
     *,
     pool: Mapping[int, PoolItem],
     exclusion: Exclusion = "case",
     max_similarity: float = MAX_SIMILARITY,
 ) -> None:
-    """Check a choice again, from the ids that would be sent, before anything is sent.
+    """Check exemplars again, from the ids and texts that would be sent, before anything is sent.
 
     Args:
         query: what is judged.
-        choice: from `choose_exemplars`, perhaps stored meanwhile.
-        pool: the labelled cases by response id.
+        exemplars: as chosen, perhaps stored meanwhile.
+        pool: the cases that would be shown, by response id, as they are stored now.
         exclusion, max_similarity: the pass's frozen values.
 
     Raises:
         ExemplarLeak: an exemplar is the judged case by id, by text or by nearness, or is not in the pool.
+            The sentence names the case and the reason, and no id of the database.
     """
-    for exemplar in choice.exemplars:
+    for exemplar in exemplars:
         item = pool.get(exemplar.response_id)
         if item is None:
-            raise ExemplarLeak(f"Exemplar {exemplar.response_id} of {query.response_id} is not in the pool.")
-        is_same_case = exclusion == "case" and item.case_uid == query.case_uid
-        is_same_text = item.text_hash == query.text_hash
-        is_same = item.response_id == query.response_id or is_same_case or is_same_text
-        if is_same or exemplar.similarity >= max_similarity:
+            raise ExemplarLeak("An exemplar is no response of the pool, so it may be the judged case itself.")
+        reasons = reasons_to_exclude(query, item, exclusion=exclusion)
+        if reasons:
+            raise ExemplarLeak(f"The exemplar {item.case_uid!r} {_IS_THE_CASE[reasons[0]]}.")
+        # Written so that a similarity that is no number fails too.
+        if not exemplar.similarity < max_similarity:
             raise ExemplarLeak(
-                f"Exemplar {exemplar.response_id} is the judged response {query.response_id} or a copy of it."
+                f"The exemplar {item.case_uid!r} has the similarity {exemplar.similarity} to the judged "
+                f"response; from {max_similarity} on a case counts as a copy."
             )
 
 
-@dataclass(frozen=True)
-class _Sameness:
-    """Where in the pool a case, a response or a text stands."""
-
-    by_case: Mapping[str, list[int]]
-    by_response: Mapping[int, list[int]]
-    by_text: Mapping[str, list[int]]
-    is_unacceptable: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, pool: Sequence[PoolItem]) -> "_Sameness":
-        by_case: dict[str, list[int]] = {}
-        by_response: dict[int, list[int]] = {}
-        by_text: dict[str, list[int]] = {}
-        for position, item in enumerate(pool):
-            by_case.setdefault(item.case_uid, []).append(position)
-            by_response.setdefault(item.response_id, []).append(position)
-            by_text.setdefault(item.text_hash, []).append(position)
-        return cls(
-            by_case, by_response, by_text, np.array([item.unacceptable for item in pool], dtype=np.bool_)
-        )
-
-    def positions(self, query: QueryItem, exclusion: Exclusion) -> Iterator[int]:
-        yield from self.by_response.get(query.response_id, ())
-        yield from self.by_text.get(query.text_hash, ())
-        if exclusion == "case":
-            yield from self.by_case.get(query.case_uid, ())
-
-
-def _choose_for(
-    query: QueryItem,
-    cosines: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
-    pool: Sequence[PoolItem],
-    is_unacceptable: NDArray[np.bool_],
-    k: int,
-) -> Choice:
-    chosen: list[ChosenExemplar] = []
-    for kind in (False, True):
-        candidates = np.flatnonzero(allowed & (is_unacceptable == kind))
-        # The pool is in the order of its ids, so a stable sort leaves ties to the smaller id.
-        nearest = candidates[np.argsort(-cosines[candidates], kind="stable")[:k]]
-        chosen += [
-            ChosenExemplar(
-                response_id=pool[position].response_id, similarity=float(cosines[position]), unacceptable=kind
-            )
-            for position in nearest
-        ]
-    n_unacceptable = sum(exemplar.unacceptable for exemplar in chosen)
-    random.Random(query.response_id).shuffle(chosen)
-    return Choice(
-        exemplars=tuple(chosen), n_acceptable=len(chosen) - n_unacceptable, n_unacceptable=n_unacceptable
-    )
+_IS_THE_CASE: Mapping[Reason, str] = {
+    "response": "is the judged response itself",
+    "case": "answers the same case as the judged response",
+    "text": "has the text of the judged case under another id",
+}

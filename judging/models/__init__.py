@@ -8,6 +8,7 @@ from judging.models.embeddings import Embedding
 from judging.models.gates import EndpointGate, SlotLease
 from judging.models.judges import Judge, Rubric
 from judging.models.passes import JudgePass
+from judging.models.proofs import ExclusionProof
 from judging.models.rows import (
     FIRST_SCORE,
     LAST_SCORE,
@@ -28,6 +29,7 @@ __all__ = [
     "Attempt",
     "Embedding",
     "EndpointGate",
+    "ExclusionProof",
     "Generation",
     "GenerationAttempt",
     "GradingRule",

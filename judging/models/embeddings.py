@@ -12,6 +12,8 @@ class Embedding(models.Model):
     text_hash = models.CharField(max_length=64)
     n_dimensions = models.PositiveIntegerField()
     vector = models.BinaryField()
+    # Whether the loopback provider gave it: nothing made with it may pass for real.
+    is_simulated = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

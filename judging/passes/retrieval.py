@@ -1,121 +1,203 @@
-"""Exemplars of a few-shot pass: the labelled pool, and the nearest cases of each response."""
+"""Exemplars of a few-shot pass: the labelled pool, and the nearest cases of each response.
+
+Made once for all judges of a pass. Responses are read, embedded and compared a block at a time, so that
+a pass of any size needs the memory of its pool, of one block and of the choices themselves.
+"""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from django.db.models import QuerySet
+
+from annotation.audit import record_event
 from annotation.choices import ResponseState
-from annotation.models import Benchmark, Response
+from annotation.models import Benchmark, Campaign, Response
+from judging.choices import ExclusionPolicy
 from judging.errors import PassError
-from judging.passes.configuration import EXCLUSION
-from judging.selectors import load_evidence
+from judging.llm.case_text import hash_case, join_case
+from judging.llm.embedding import TFIDF, TfidfEmbedder
+from judging.llm.exemplar_choices import Choices
+from judging.llm.exemplar_pool import ExemplarPool
+from judging.llm.exemplars import MAX_SIMILARITY, ExclusionProof, PoolItem, QueryItem
+from judging.passes.budgets import to_micros
+from judging.passes.embedders import EmbedderSeat, seat_embedder
+from judging.passes.endpoint_embedder import EndpointEmbedder
+from judging.passes.pool_cases import read_pool
+from judging.passes.vector_calls import EmbeddingCaps, EmbeddingSpend
+
+BLOCK_ROWS = 512
+
+
+class StoredExemplars(Mapping[int, list[dict[str, Any]]]):
+    """Exemplars by response id, as they are stored on each verdict; made when they are asked for."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._rows = {int(response_id): row for row, response_id in enumerate(choices.response_ids)}
+
+    def __getitem__(self, response_id: int) -> list[dict[str, Any]]:
+        return [
+            {
+                "response": exemplar.response_id,
+                "similarity": exemplar.similarity,
+                "unacceptable": exemplar.unacceptable,
+            }
+            for exemplar in self._choices[self._rows[response_id]].exemplars
+        ]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def proofs(self) -> Iterator[tuple[int, ExclusionProof]]:
+        """Of each response, what was left out of the pool for it."""
+        return ((response_id, self._choices[row].proof) for response_id, row in self._rows.items())
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Exemplars by response id, as stored on each verdict, and what they were drawn from.
+    """The exemplars of a pass, what they were drawn from, and what finding them cost.
 
-    `longest_bytes` bounds prompt and response of any exemplar together.
+    `pool` is frozen with the pass: digest and size of the pool, limit of similarity, and the embedder's
+    identity. `longest_bytes` bounds prompt and response of any exemplar together. `is_simulated`: a vector
+    came from the loopback provider.
     """
 
-    exemplars: Mapping[int, list[dict[str, Any]]]
+    exemplars: StoredExemplars
     pool: Mapping[str, Any]
     longest_bytes: int
+    spent: EmbeddingSpend
+    is_simulated: bool
 
 
-def hash_case(*, prompt: str, response: str) -> str:
-    """SHA-256 of prompt and response together: a copy under another id has the same."""
-    # The length keeps ("ab", "c") and ("a", "bc") apart.
-    return hashlib.sha256(f"{len(prompt)}:{prompt}{response}".encode()).hexdigest()
-
-
-def retrieve_exemplars(benchmark: Benchmark, responses: Sequence[Response], *, shots: int) -> Retrieval:
-    """Choose `shots` Acceptable and `shots` Unacceptable exemplars for each response.
+def retrieve_exemplars(
+    benchmark: Benchmark,
+    responses: QuerySet[Response],
+    *,
+    shots: int,
+    exclusion: str = ExclusionPolicy.CASE,
+    embedder: str = TFIDF,
+    pool_campaign: Campaign | None = None,
+    max_calls: int | None = None,
+    max_cost: Decimal | None = None,
+) -> Retrieval:
+    """Choose `shots` Acceptable and `shots` Unacceptable exemplars for each complete response.
 
     The pool is every complete response of the benchmark with a consensus of its current labels;
-    contested ones are none. Prompt and response are embedded together, pool and queries at once.
+    contested ones are none. Prompt and response are embedded together. Run it outside of a transaction:
+    vectors of an endpoint are bought and stored on the way.
 
     Args:
         benchmark: whose labelled responses form the pool.
-        responses: what is to be judged, with `prompt` loaded.
+        responses: what is to be judged; those that are not complete get no exemplars.
         shots: K of each kind, at least 1.
+        exclusion: whether the judged case or the judged response alone counts as itself.
+        embedder: `tfidf`, or a model that the endpoints file offers as an embedder.
+        pool_campaign: take this campaign's labels only.
+        max_calls, max_cost: the pass's caps; an endpoint's embedder keeps to them.
 
     Raises:
-        PassError: the pool has no response of one kind.
+        PassError: the pool has no response of one kind, the embedder is unknown, its endpoint fails, or a
+            cap is reached. What was bought by then is kept, and the next start goes on from there.
+        EndpointError: the endpoints file cannot be read.
     """
-    from judging.llm.embedding import TfidfEmbedder
-    from judging.llm.exemplars import PoolItem, QueryItem, choose_exemplars
-    from judging.stats.aggregation import consensus
-    from judging.stats.records import CONTESTED, UNACCEPTABLE
-
-    decided = {
-        response_id: reading.verdict == UNACCEPTABLE
-        for response_id, reading in consensus(load_evidence(benchmark, judge_pass=None).labels).items()
-        if reading.verdict != CONTESTED
-    }
-    pool_rows = list(
-        Response.objects.filter(pk__in=decided, state=ResponseState.OK)
-        .select_related("prompt")
-        .order_by("pk")
-    )
-    kinds = {decided[row.pk] for row in pool_rows}
-    if len(kinds) < 2:
+    cases = read_pool(benchmark, pool_campaign)
+    if len({case.unacceptable for case in cases}) < 2:
         raise PassError(
-            f"A few-shot pass needs labelled responses of both kinds; the pool has {len(pool_rows)}, "
+            f"A few-shot pass needs labelled responses of both kinds; the pool has {len(cases)}, "
             "all of one kind or none. Label more responses, or use --shots 0.",
             code="no_exemplars",
         )
-    pool = [
+    items = [
         PoolItem(
-            response_id=row.pk,
-            case_uid=row.prompt.case_uid,
-            text_hash=hash_case(prompt=row.prompt.text, response=row.text),
-            unacceptable=decided[row.pk],
+            response_id=case.response_id,
+            case_uid=case.case_uid,
+            text_hash=hash_case(prompt=case.prompt, response=case.response),
+            unacceptable=case.unacceptable,
         )
-        for row in pool_rows
+        for case in cases
     ]
-    queries = [
-        QueryItem(
-            response_id=row.pk,
-            case_uid=row.prompt.case_uid,
-            text_hash=hash_case(prompt=row.prompt.text, response=row.text),
+    seat = seat_embedder(embedder)
+    with ExitStack() as stack:
+        source: TfidfEmbedder | EndpointEmbedder
+        if seat is None:
+            source, spent, identity = TfidfEmbedder(), EmbeddingSpend(), {"embedder": TFIDF}
+        else:
+            caps = EmbeddingCaps(max_calls=max_calls, max_cost_micros=to_micros(max_cost))
+            source = stack.enter_context(EndpointEmbedder(seat, caps=caps))
+            spent, identity = source.spent, seat.identity
+            stack.callback(_record_spend, benchmark, seat, spent)
+        pool = ExemplarPool(
+            items,
+            source.learn([join_case(prompt=case.prompt, response=case.response) for case in cases]),
+            k=shots,
+            exclusion="response" if exclusion == ExclusionPolicy.RESPONSE else "case",
         )
-        for row in responses
-    ]
-    embedder = TfidfEmbedder()
-    vectors = embedder.embed([f"{row.prompt.text}\n\n{row.text}" for row in [*pool_rows, *responses]])
-    choices = choose_exemplars(
-        queries=queries,
-        query_vectors=vectors[len(pool) :],
-        pool=pool,
-        pool_vectors=vectors[: len(pool)],
-        k=shots,
-        exclusion=EXCLUSION,
-    )
+        parts = [
+            pool.choose([query for query, _ in block], source.embed([text for _, text in block]))
+            for block in _blocks(responses)
+        ]
+        is_simulated = isinstance(source, EndpointEmbedder) and source.is_simulated
     return Retrieval(
-        exemplars={
-            query.response_id: [
-                {
-                    "response": exemplar.response_id,
-                    "similarity": exemplar.similarity,
-                    "unacceptable": exemplar.unacceptable,
-                }
-                for exemplar in choice.exemplars
-            ]
-            for query, choice in zip(queries, choices, strict=True)
-        },
+        exemplars=StoredExemplars(Choices.joined(parts)),
         pool={
-            "digest": _digest_of_pool(pool),
-            "n": len(pool),
-            "embedder": embedder.name,
-            "embedder_version": embedder.version,
-        },
-        longest_bytes=max(len(row.prompt.text.encode()) + len(row.text.encode()) for row in pool_rows),
+            "digest": _digest_of_pool(items),
+            "n": len(items),
+            "n_unacceptable": sum(item.unacceptable for item in items),
+            "campaign": pool_campaign.public_id if pool_campaign else None,
+            "max_similarity": MAX_SIMILARITY,
+            "embedder_version": source.version,
+        }
+        | identity,
+        longest_bytes=max(len(case.prompt.encode()) + len(case.response.encode()) for case in cases),
+        spent=spent,
+        is_simulated=is_simulated,
     )
 
 
-def _digest_of_pool(pool: Sequence[Any]) -> str:
+def _blocks(responses: QuerySet[Response]) -> Iterator[list[tuple[QueryItem, str]]]:
+    """The complete responses as queries with their texts, a block at a time. One query."""
+    block: list[tuple[QueryItem, str]] = []
+    rows = responses.values_list("pk", "state", "prompt__case_uid", "prompt__text", "text")
+    for response_id, state, case_uid, prompt, response in rows.iterator(chunk_size=BLOCK_ROWS):
+        if state != ResponseState.OK:
+            continue
+        query = QueryItem(
+            response_id=response_id,
+            case_uid=case_uid,
+            text_hash=hash_case(prompt=prompt, response=response),
+        )
+        block.append((query, join_case(prompt=prompt, response=response)))
+        if len(block) == BLOCK_ROWS:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _record_spend(benchmark: Benchmark, seat: EmbedderSeat, spent: EmbeddingSpend) -> None:
+    """What was bought is told also when no pass came of it."""
+    if spent.n_calls:
+        record_event(
+            actor=None,
+            action="embeddings.bought",
+            subject=f"benchmark:{benchmark.slug}",
+            embedder=seat.slug,
+            endpoint=seat.endpoint.name,
+            n_calls=spent.n_calls,
+            n_texts=spent.n_texts,
+            n_tokens=spent.n_tokens,
+            cost_micros=spent.cost_micros,
+        )
+
+
+def _digest_of_pool(pool: Sequence[PoolItem]) -> str:
     digest = hashlib.sha256()
     for item in sorted(pool, key=lambda item: item.response_id):
         digest.update(f"{item.response_id}|{item.text_hash}|{item.unacceptable:d}\n".encode())

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from annotation.models import Response
 from judging.choices import SkipCode, VerdictState
 from judging.llm.calls import CallRequest, Capabilities
-from judging.llm.exemplars import Choice, ChosenExemplar, ExemplarLeak, PoolItem, QueryItem, assert_no_leak
+from judging.llm.exemplars import ExemplarLeak
 from judging.llm.fences import draw_tag
 from judging.llm.parsing import interpret
 from judging.llm.retrying import History, RetryPolicy
@@ -19,8 +19,8 @@ from judging.llm.rubric import Exemplar, Rubric, build_messages, parse_rubric, u
 from judging.llm.structured import structured_format
 from judging.models import Judge, JudgePass, Verdict
 from judging.passes.configuration import frozen_prices
-from judging.passes.retrieval import hash_case
 from judging.queue.work import Claimed, NotSent, Prepared, Unbounded
+from judging.verdicts.leaks import refuse_leak
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class VerdictRequests:
         response = responses[verdict.response_id]
         exemplars = verdict.exemplars or []
         try:
-            _check_leak(exemplars, response, responses, exclusion=judge_pass.configuration["exclusion"])
+            refuse_leak(exemplars, response, responses, configuration=judge_pass.configuration)
         except ExemplarLeak as leak:
             return NotSent(
                 claimed=row,
@@ -146,44 +146,3 @@ def _show(exemplar: Mapping[str, Any], responses: Mapping[int, Response]) -> Exe
         response=shown.text,
         verdict="Unacceptable" if exemplar["unacceptable"] else "Acceptable",
     )
-
-
-def _check_leak(
-    exemplars: Sequence[Mapping[str, Any]],
-    response: Response,
-    responses: Mapping[int, Response],
-    *,
-    exclusion: str | None,
-) -> None:
-    if not exemplars:
-        return
-    pool = {
-        exemplar["response"]: PoolItem(
-            response_id=exemplar["response"],
-            case_uid=responses[exemplar["response"]].prompt.case_uid,
-            text_hash=_hash_of(responses[exemplar["response"]]),
-            unacceptable=exemplar["unacceptable"],
-        )
-        for exemplar in exemplars
-    }
-    assert_no_leak(
-        QueryItem(response_id=response.pk, case_uid=response.prompt.case_uid, text_hash=_hash_of(response)),
-        Choice(
-            exemplars=tuple(
-                ChosenExemplar(
-                    response_id=exemplar["response"],
-                    similarity=exemplar["similarity"],
-                    unacceptable=exemplar["unacceptable"],
-                )
-                for exemplar in exemplars
-            ),
-            n_acceptable=sum(not exemplar["unacceptable"] for exemplar in exemplars),
-            n_unacceptable=sum(exemplar["unacceptable"] for exemplar in exemplars),
-        ),
-        pool=pool,
-        exclusion="response" if exclusion == "response" else "case",
-    )
-
-
-def _hash_of(response: Response) -> str:
-    return hash_case(prompt=response.prompt.text, response=response.text)

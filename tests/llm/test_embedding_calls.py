@@ -137,7 +137,7 @@ def test_vectors_are_sorted_by_index_and_brought_to_length_one() -> None:
         pytest.param(reply([1, 0], [0, "1"]), id="a word"),
         pytest.param(reply([1, 0], [0, None]), id="null"),
         pytest.param(reply([1, 0], "AACAPw=="), id="base64"),
-        pytest.param(b'{"data": [{"index": 0, "embedding": [1e999]}, {"index": 1, "embedding": [1]}]}', id="inf"),
+        pytest.param(reply([1], [float("inf")]), id="infinite"),
         pytest.param(reply([1], [float("nan")]), id="NaN"),
         pytest.param(reply([1], [10**400]), id="too large"),
     ],

@@ -1,17 +1,21 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from judging.llm.embedding import TfidfEmbedder
+from judging.llm.embedding import normalise_rows
+from judging.llm.exemplar_pool import ExemplarPool
 from judging.llm.exemplars import (
     Choice,
     ChosenExemplar,
+    Exclusion,
     ExemplarLeak,
     PoolItem,
     QueryItem,
     assert_no_leak,
-    choose_exemplars,
 )
+from tests.llm.plain_exemplars import choose_plainly
 
 
 def unit(*degrees: float) -> NDArray[np.float64]:
@@ -33,14 +37,8 @@ def item(
 QUERY = QueryItem(response_id=900, case_uid="007", text_hash="text-900")
 
 
-def choose(pool: list[PoolItem], degrees: list[float], **options: object) -> Choice:
-    [choice] = choose_exemplars(
-        queries=[QUERY],
-        query_vectors=unit(0),
-        pool=pool,
-        pool_vectors=unit(*degrees),
-        **options,  # type: ignore[arg-type]
-    )
+def choose(pool: list[PoolItem], degrees: list[float], **options: Any) -> Choice:
+    [choice] = ExemplarPool(pool, unit(*degrees), **options).choose([QUERY], unit(0))
     return choice
 
 
@@ -104,130 +102,147 @@ def test_the_order_shown_follows_from_the_judged_response_alone() -> None:
     degrees = [30.0, 40.0, 50.0, 60.0]
     queries = [QueryItem(response_id=n, case_uid=f"q{n}", text_hash=f"q{n}") for n in range(100, 140)]
 
-    choices = choose_exemplars(
-        queries=queries, query_vectors=np.repeat(unit(0), 40, axis=0), pool=pool, pool_vectors=unit(*degrees)
-    )
-    again = choose_exemplars(
-        queries=queries[7:8], query_vectors=unit(0), pool=pool[::-1], pool_vectors=unit(*degrees[::-1])
-    )
+    choices = ExemplarPool(pool, unit(*degrees)).choose(queries, np.repeat(unit(0), 40, axis=0))
+    [again] = ExemplarPool(pool[::-1], unit(*degrees[::-1])).choose(queries[7:8], unit(0))
 
     assert len({choice.exemplars for choice in choices}) > 5
-    assert again[0] == choices[7]
+    assert again == choices[7]
+
+
+def clustered(n: int, *, n_dimensions: int, seed: int) -> NDArray[np.float32]:
+    """Vectors in few directions, so that there are copies, near copies and exact ties among them."""
+    generator = np.random.default_rng(seed)
+    centres = generator.normal(size=(7, n_dimensions))
+    vectors = centres[generator.integers(0, 7, n)]
+    vectors += generator.choice([0.0, 0.1, 0.5, 2.0], size=(n, 1)) * generator.normal(size=(n, n_dimensions))
+    vectors[generator.random(n) < 0.02] = 0.0
+    return normalise_rows(vectors)
+
+
+@pytest.mark.parametrize(
+    ("n_pool", "n_queries", "n_dimensions", "k", "exclusion"),
+    [
+        pytest.param(700, 600, 16, 2, "case", id="two blocks"),
+        pytest.param(700, 60, 16, 2, "response", id="by response"),
+        pytest.param(900, 40, 1536, 3, "case", id="long vectors"),
+        pytest.param(300, 40, 3, 10, "case", id="few dimensions, many ties"),
+        pytest.param(40, 40, 8, 2, "case", id="a small pool"),
+        pytest.param(3, 40, 8, 5, "case", id="fewer than k"),
+    ],
+)
+def test_the_choices_are_those_of_a_plain_loop(
+    n_pool: int, n_queries: int, n_dimensions: int, k: int, exclusion: Exclusion
+) -> None:
+    vectors = clustered(n_pool + n_queries, n_dimensions=n_dimensions, seed=n_pool + k)
+    texts = np.random.default_rng(k).integers(0, n_pool, n_pool + n_queries)
+    pool = [
+        item(2 * n, unacceptable=n % 3 == 0, case_uid=str(n % 50), text=f"text-{texts[n]}")
+        for n in np.random.default_rng(1).permutation(n_pool).tolist()
+    ]
+    queries = [
+        QueryItem(response_id=3 * n, case_uid=str(n % 60), text_hash=f"text-{texts[n_pool + n]}")
+        for n in range(n_queries)
+    ]
+
+    found = ExemplarPool(pool, vectors[:n_pool], k=k, exclusion=exclusion).choose(queries, vectors[n_pool:])
+    plain = choose_plainly(queries, vectors[n_pool:], pool, vectors[:n_pool], k=k, exclusion=exclusion)
+
+    assert [choice.exemplars for choice in found] == list(plain)
+    by_id = {entry.response_id: entry for entry in pool}
+    for query, choice in zip(queries, found, strict=True):
+        assert_no_leak(query, choice.exemplars, pool=by_id, exclusion=exclusion)
 
 
 def test_many_queries_in_blocks_give_what_each_gives_alone() -> None:
-    generator = np.random.default_rng(5)
-    vectors = generator.normal(size=(700, 16))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    pool = [item(n, unacceptable=n % 3 == 0, case_uid=str(n % 50)) for n in range(300)]
-    queries = [QueryItem(response_id=1000 + n, case_uid=str(n % 50), text_hash=f"q{n}") for n in range(400)]
+    vectors = clustered(1500, n_dimensions=16, seed=5)
+    cases = [item(n, unacceptable=n % 3 == 0, case_uid=str(n % 50)) for n in range(900)]
+    pool = ExemplarPool(cases, vectors[:900])
+    queries = [QueryItem(response_id=1000 + n, case_uid=str(n % 50), text_hash=f"q{n}") for n in range(600)]
 
-    together = choose_exemplars(
-        queries=queries, query_vectors=vectors[300:], pool=pool, pool_vectors=vectors[:300]
-    )
-    alone = [
-        choose_exemplars(
-            queries=queries[n : n + 1],
-            query_vectors=vectors[300 + n : 301 + n],
-            pool=pool,
-            pool_vectors=vectors[:300],
-        )[0]
-        for n in range(0, 400, 37)
+    together = pool.choose(queries, vectors[900:])
+    alone = [pool.choose(queries[n : n + 1], vectors[900 + n : 901 + n])[0] for n in range(0, 600, 37)]
+
+    assert [together[n] for n in range(0, 600, 37)] == alone
+
+
+def test_the_proof_counts_what_was_left_out_and_names_the_nearest() -> None:
+    pool = [
+        item(1, case_uid="007"),
+        item(2, case_uid="7", unacceptable=True),
+        item(3, text="text-900"),
+        item(4),
+        item(5, case_uid="007", text="text-900", unacceptable=True),
+        item(900, case_uid="007", text="other"),
     ]
 
-    assert together[::37] == alone
-    by_id = {entry.response_id: entry for entry in pool}
-    for query, choice in zip(queries, together, strict=True):
-        assert_no_leak(query, choice, pool=by_id)
+    proof = choose(pool, [60, 50, 40, 5, 0, 80]).proof
+
+    assert (proof.n_pool, proof.n_excluded) == (6, 5)
+    assert proof.n_by_reason == {"response": 1, "case": 3, "text": 2, "similarity": 2}
+    assert [(one.response_id, one.reasons) for one in proof.nearest] == [
+        (5, ("case", "text", "similarity")),
+        (4, ("similarity",)),
+        (3, ("text",)),
+    ]
+    assert [one.similarity for one in proof.nearest] == [1.0, 0.996195, 0.766044]
+    assert [one.unacceptable for one in proof.nearest] == [True, False, False]
+
+
+def test_by_response_the_case_is_no_reason() -> None:
+    pool = [item(1, case_uid="007"), item(900, case_uid="007", text="other")]
+
+    proof = choose(pool, [40, 50], exclusion="response").proof
+
+    assert proof.n_by_reason == {"response": 1, "case": 0, "text": 0, "similarity": 0}
+    assert proof.n_excluded == 1
 
 
 def test_k_of_nothing_or_an_empty_pool_gives_empty_choices() -> None:
-    empty = Choice(exemplars=(), n_acceptable=0, n_unacceptable=0)
-
-    assert choose([item(1)], [30], k=0) == empty
-    assert choose([], []) == empty
+    assert choose([item(1)], [30], k=0).exemplars == ()
+    assert choose([], []).exemplars == ()
+    assert choose([], []).proof.n_pool == 0
 
 
 def test_a_matrix_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="one vector"):
         choose([item(1)], [30, 40])
+    with pytest.raises(ValueError, match="one vector"):
+        ExemplarPool([item(1)], unit(30)).choose([QUERY], unit(0, 1))
+    with pytest.raises(ValueError, match="negative"):
+        choose([item(1)], [30], k=-1)
+
+
+SHOWN = ChosenExemplar(response_id=1, similarity=0.5, unacceptable=False)
 
 
 @pytest.mark.parametrize(
-    "leak",
+    ("leak", "reason"),
     [
-        item(1, case_uid="007"),
-        item(1, text="text-900"),
-        item(900),
+        (item(1, case_uid="007"), "same case"),
+        (item(1, text="text-900"), "text of the judged case under another id"),
+        (item(900), "judged response itself"),
     ],
     ids=["case", "text", "response"],
 )
-def test_a_leak_is_refused_before_anything_is_sent(leak: PoolItem) -> None:
+def test_a_leak_is_refused_before_anything_is_sent(leak: PoolItem, reason: str) -> None:
     shown = ChosenExemplar(response_id=leak.response_id, similarity=0.5, unacceptable=False)
-    choice = Choice(exemplars=(shown,), n_acceptable=1, n_unacceptable=0)
 
-    with pytest.raises(ExemplarLeak):
-        assert_no_leak(QUERY, choice, pool={leak.response_id: leak})
+    with pytest.raises(ExemplarLeak, match=reason):
+        assert_no_leak(QUERY, [shown], pool={leak.response_id: leak})
 
 
-def test_a_near_copy_and_an_unknown_exemplar_are_refused() -> None:
-    near = ChosenExemplar(response_id=1, similarity=0.98, unacceptable=False)
-    choice = Choice(exemplars=(near,), n_acceptable=1, n_unacceptable=0)
+@pytest.mark.parametrize("similarity", [0.98, 1.0, float("nan"), float("inf")])
+def test_a_near_copy_is_refused(similarity: float) -> None:
+    near = ChosenExemplar(response_id=1, similarity=similarity, unacceptable=False)
 
     with pytest.raises(ExemplarLeak, match="copy"):
-        assert_no_leak(QUERY, choice, pool={1: item(1)})
-    with pytest.raises(ExemplarLeak, match="not in the pool"):
-        assert_no_leak(QUERY, choice, pool={})
+        assert_no_leak(QUERY, [near], pool={1: item(1)})
 
 
-TEXTS = [
-    "How long may a child look at a screen in the evening?",
-    "How long may a child look at a screen in the morning?",
-    "Which helmet fits a small bicycle?",
-    "Which lamp fits a small bicycle?",
-]
+def test_an_exemplar_that_is_not_stored_is_refused() -> None:
+    with pytest.raises(ExemplarLeak, match="no response of the pool"):
+        assert_no_leak(QUERY, [SHOWN], pool={})
 
 
-def test_tfidf_finds_the_text_that_shares_words() -> None:
-    vectors = TfidfEmbedder().embed(TEXTS)
-    cosines = vectors @ vectors.T
-
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
-    assert cosines[0, 1] > 0.5 > cosines[0, 2]
-
-
-def test_tfidf_depends_neither_on_order_nor_on_repetition() -> None:
-    vectors = TfidfEmbedder().embed(TEXTS)
-    again = TfidfEmbedder().embed([*TEXTS[::-1], TEXTS[0]])
-
-    assert np.array_equal(again[:4][::-1], vectors)
-    assert np.array_equal(again[4], vectors[0])
-
-
-@pytest.mark.parametrize("texts", [[], [""], ["", "!!!", "..."]])
-def test_tfidf_of_no_words_is_zero(texts: list[str]) -> None:
-    vectors = TfidfEmbedder().embed(texts)
-
-    assert vectors.shape[0] == len(texts)
-    assert not vectors.any()
-
-
-@pytest.mark.parametrize("texts", [["one"], ["one", ""], ["one word", "another word", "third"]])
-def test_tfidf_of_a_tiny_corpus_has_a_row_for_each_text(texts: list[str]) -> None:
-    lengths = np.linalg.norm(TfidfEmbedder().embed(texts), axis=1)
-
-    assert np.allclose(lengths, [1.0 if text else 0.0 for text in texts], atol=1e-6)
-
-
-def test_tfidf_of_a_large_corpus_is_reduced_and_repeatable() -> None:
-    texts = [f"word{n} word{n * 7 % 400} word{n * 3 % 90} shared" for n in range(400)]
-
-    vectors = TfidfEmbedder().embed(texts)
-
-    assert vectors.shape == (400, 256)
-    assert np.array_equal(vectors, TfidfEmbedder().embed(texts))
-
-
-def test_the_version_names_the_libraries() -> None:
-    assert "scikit-learn" in TfidfEmbedder().version
+def test_the_same_case_is_no_leak_where_only_the_response_is_left_out() -> None:
+    assert_no_leak(QUERY, [SHOWN], pool={1: item(1, case_uid="007")}, exclusion="response")

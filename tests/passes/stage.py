@@ -98,3 +98,18 @@ def port_of(base_url: str) -> int:
 
 def first_response(benchmark: Benchmark) -> Response:
     return Response.objects.filter(prompt__benchmark=benchmark).order_by("pk").first() or make_response()
+
+
+def add_embedder(path: Path, *, price: str | None = None, dimensions: int | None = None) -> str:
+    """Let the file's last endpoint offer the embedder `vectors`; gives its slug."""
+    lines = [
+        "[[endpoint.model]]",
+        'slug = "vectors"',
+        'model_id = "simulated-vectors"',
+        'roles = ["embedder"]',
+    ]
+    lines += [f'price_in = "{price}"'] if price is not None else []
+    lines += [f"dimensions = {dimensions}"] if dimensions is not None else []
+    with path.open("a") as file:
+        file.write("\n".join(lines) + "\n")
+    return "vectors"
