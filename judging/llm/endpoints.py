@@ -9,6 +9,7 @@ A file is TOML:
     allow_private = true             # needed for loopback, private and link-local addresses
     max_in_flight = 32
     requests_per_minute = 600        # leave out for no limit
+    tokens_per_minute = 200000       # sent and answered together; leave out for no limit
 
       [[endpoint.model]]
       slug = "gpt-5.4"
@@ -41,7 +42,7 @@ from judging.llm.endpoint_fields import read_fields
 
 ROLES = ("judge", "target", "classifier", "embedder")
 
-_LIMITS = ("max_in_flight", "requests_per_minute")
+_LIMITS = ("max_in_flight", "requests_per_minute", "tokens_per_minute")
 _ENDPOINT_KEYS = frozenset(["name", "base_url", "key_variable", "allow_private", "model", *_LIMITS])
 _MODEL_KEYS = frozenset(
     ["slug", "model_id", "short_name", "family", "roles", "price_in", "price_out", "dimensions"]
@@ -94,6 +95,7 @@ class Endpoint:
     key_variable: str | None
     max_in_flight: int
     requests_per_minute: int | None
+    tokens_per_minute: int | None = None
     allow_private: bool
     models: tuple[EndpointModel, ...]
 
@@ -198,6 +200,7 @@ def _read_endpoint(table: Mapping[str, Any], *, source: str) -> Endpoint:
         key_variable=fields.variable("key_variable"),
         max_in_flight=fields.whole("max_in_flight", default=8, most=1024),
         requests_per_minute=fields.optional_whole("requests_per_minute"),
+        tokens_per_minute=fields.optional_whole("tokens_per_minute"),
         allow_private=allow_private,
         models=tuple(_read_model(model, place=place) for model in models),
     )

@@ -21,13 +21,15 @@ class EndpointGate(models.Model):
 class SlotLease(models.Model):
     """How many calls one loop may have in flight at an endpoint, for as long as the lease lasts.
 
-    The sum over all loops never exceeds the endpoint's limit.
+    The sum over all loops never exceeds the endpoint's limit. `wanted` is what the loop could use, so that
+    the others know how much to leave.
     """
 
     endpoint_name = models.CharField(max_length=100)
     worker = models.CharField(max_length=100)
     kind = models.CharField(max_length=16, choices=PassKind.choices, default=PassKind.JUDGING)
     slots = models.PositiveIntegerField()
+    wanted = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField()
 
     class Meta:

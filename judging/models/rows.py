@@ -36,6 +36,9 @@ class QueueRow(models.Model):
     not_before = models.DateTimeField(null=True)
     # How often a worker died while this row was being sent; two make it a suspect, claimed alone.
     n_deaths = models.PositiveSmallIntegerField(default=0)
+    # Claimed ahead of a free slot, so that a death of its worker does not tell whether it was sent. Kept by
+    # a row that such a death gave back: it is then claimed for free slots only, and its deaths count.
+    is_ahead = models.BooleanField(default=False, db_default=False)
     # What its calls came to so far, as `llm.retrying` counts it.
     counters = models.JSONField(default=dict)
     settled_at = models.DateTimeField(null=True)

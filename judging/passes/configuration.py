@@ -21,6 +21,7 @@ MAX_TOKENS = 1024
 # Fences and headings around the rubric and the texts, generously.
 FRAME_BYTES = 10_000
 TRUNCATION_FACTOR = 2
+BYTES_PER_TOKEN = 4
 EXCLUSION: Final = "case"
 MAX_SHOTS = 10
 
@@ -121,7 +122,10 @@ def refuse_other_parser(configuration: Mapping[str, Any]) -> None:
 
 
 def freeze_costs(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> dict[str, Any]:
-    """What is frozen beside the configuration and stays out of its digest: prices, and the worst call.
+    """What is frozen beside the configuration and stays out of its digest: prices, and what a call takes.
+
+    `worst_call_micros` bounds a call's cost. `call_tokens` is what the longest call may come to, reserved
+    under a limit of tokens a minute until the real count is known.
 
     Args:
         seats: judges with their prices.
@@ -136,6 +140,7 @@ def freeze_costs(seats: Sequence[JudgeSeat], *, most_prompt_bytes: int) -> dict[
             if (prices := seat.model.prices) is not None
         },
         "worst_call_micros": max(known) if len(known) == len(worst) else None,
+        "call_tokens": most_prompt_bytes // BYTES_PER_TOKEN + MAX_TOKENS,
     }
 
 

@@ -1,26 +1,27 @@
-"""The one gate: which rows a worker may send now.
+"""Which rows a worker may send now, and which it may hold ready.
 
 A claim runs under the lock of the endpoint's gate, so that over all workers the calls in flight, the
-request rate, `not_before` after a 429 and each pass's budget hold together.
+rates, `not_before` after a 429 and each pass's budget hold together.
 """
 
 import datetime as dt
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-
-from django.db import connection
-from django.db.models import F, Q, QuerySet
 
 from judging.choices import PassState, PauseReason, VerdictState
 from judging.llm.endpoints import Endpoint
 from judging.models import EndpointGate, Generation, Verdict
-from judging.queue.gate import request_allowance
+from judging.queue.gate import Rates, lock_suspects
 from judging.queue.locked_passes import LockedPass
-from judging.queue.work import Claimed, Row, Work
+from judging.queue.slots import Grant, lease_slots, shrink_lease, slot_lease_s
+from judging.queue.statements import RowsToClaim, claim
+from judging.queue.work import Claimed, Work
 
 MAX_UNPROVEN_IN_FLIGHT = 5
 SUSPECT_AFTER_DEATHS = 2
+# With less room than so many slots under a pass's cap nothing is claimed ahead: what a killed worker
+# held ready keeps its reservation, and the cap would be reached with fewer calls than it allows.
+LEAST_ROOM_AHEAD = 4
 IDLE_S = 0.5
 NO_ANSWER = (
     "rate_limited",
@@ -43,8 +44,12 @@ class Asking:
         endpoint: its limits hold over all workers and kinds.
         worker: name of the loop, unique to it.
         lease_s: how long claimed rows are its own, unless extended.
-        wanted: free slots.
-        n_in_hand: calls in flight; a suspect row is claimed only at 0.
+        wanted: slots that it could use; it claims nothing at 0.
+        slots: those that it may use by its last claim.
+        n_in_flight: calls in flight.
+        n_ready: rows that it holds ready for a free slot.
+        ahead: rows that it would hold ready.
+        ready_passes: passes of the rows that it holds ready.
         answered_passes: passes in which the endpoint is known to have answered; added to here.
     """
 
@@ -53,130 +58,212 @@ class Asking:
     worker: str
     lease_s: float
     wanted: int
-    n_in_hand: int = 0
+    slots: int = 0
+    n_in_flight: int = 0
+    n_ready: int = 0
+    ahead: int = 0
+    ready_passes: frozenset[int] = frozenset()
     answered_passes: set[int] = field(default_factory=set)
 
+    @property
+    def in_use(self) -> int:
+        """Slots that are taken, or will be before it hears of this claim."""
+        return max(self.n_in_flight, min(self.slots, self.n_in_flight + self.n_ready))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """What a loop got, and when it is worth asking again if that was nothing.
 
-    `is_drained`: no running pass has a row left here that is not in flight.
+    `rows` are to be sent in this order. `slots` is how many calls it may have in flight from now on, None
+    when it did not ask. `is_short`: there was less to claim than it asked for. `is_drained`: no running
+    pass has a row left here that is not in flight. Rows held ready must not be sent while the endpoint
+    `is_held`, nor those of `ended_passes`.
     """
 
     rows: tuple[Claimed, ...] = ()
+    slots: int | None = None
     wait_s: float = 0.0
+    is_short: bool = False
     is_drained: bool = False
+    is_held: bool = False
+    ended_passes: frozenset[int] = frozenset()
 
 
 def claim_rows(
     asking: Asking, *, gate: EndpointGate, passes: Iterable[LockedPass], now: dt.datetime
 ) -> Claim:
-    """Claim up to `asking.wanted` due rows of running passes, oldest first.
+    """Claim due rows of running passes, oldest first, for free slots and to be held ready.
 
     Gate and passes must be locked by this transaction; the caller writes the passes back.
     """
-    open_passes = [
-        judge_pass for judge_pass in passes if judge_pass.is_running and judge_pass.has_waiting_rows
-    ]
-    if not open_passes:
-        return Claim(wait_s=IDLE_S, is_drained=True)
-    if gate.not_before is not None and gate.not_before > now:
-        return Claim(wait_s=(gate.not_before - now).total_seconds())
-    endpoint = asking.endpoint
-    free = min(asking.wanted, endpoint.max_in_flight - _count_running(endpoint.name))
-    if endpoint.requests_per_minute is not None:
-        allowance = request_allowance(gate, endpoint.requests_per_minute / 60, now)
-        free = min(free, math.floor(allowance))
-    rows: list[Claimed] = []
-    for judge_pass in open_passes:
-        if len(rows) < free:
-            rows += _claim_from_pass(judge_pass, asking, most=free - len(rows), n_before=len(rows), now=now)
-    if endpoint.requests_per_minute is not None:
-        EndpointGate.objects.filter(pk=gate.pk).update(
-            request_allowance=allowance - len(rows), allowance_at=now
+    passes = list(passes)
+    ended = frozenset(one.row.pk for one in passes if not one.is_running) & asking.ready_passes
+    open_passes = [one for one in passes if one.is_running and one.has_waiting_rows]
+    is_held = gate.not_before is not None and gate.not_before > now
+    if is_held or not open_passes:
+        if asking.slots > asking.in_use:
+            shrink_lease(asking.endpoint.name, worker=asking.worker, slots=asking.in_use)
+        return Claim(
+            slots=asking.in_use,
+            wait_s=(gate.not_before - now).total_seconds() if is_held and gate.not_before else IDLE_S,
+            is_short=True,
+            is_drained=not open_passes,
+            is_held=is_held,
+            ended_passes=ended,
         )
-    if rows:
-        return Claim(rows=tuple(rows))
-    return Claim(wait_s=IDLE_S if free <= 0 else _seconds_until_due(asking, now))
-
-
-def _count_running(endpoint_name: str) -> int:
-    """Rows of every kind that are in flight at an endpoint."""
-    return sum(
-        rows.objects.filter(endpoint_name=endpoint_name, state=VerdictState.RUNNING).count()
-        for rows in (Verdict, Generation)
-    )
-
-
-def _claim_from_pass(
-    judge_pass: LockedPass, asking: Asking, *, most: int, n_before: int, now: dt.datetime
-) -> list[Claimed]:
-    left = judge_pass.calls_left()
-    if left is not None and left <= 0:
-        # Calls in flight may still give back a part of what they reserved.
-        rows = asking.work.row_class.objects.filter(judge_pass=judge_pass.row, state=VerdictState.RUNNING)
-        if not rows.exists():
-            judge_pass.pause(PauseReason.BUDGET, note="The next call could go beyond the cap.")
-        return []
-    most = min(most, _most_unproven(judge_pass, asking), most if left is None else left)
-    if most <= 0:
-        return []
-    chosen = _due_rows(judge_pass, asking, now=now, most=most, n_in_hand=asking.n_in_hand + n_before)
-    if not chosen:
-        return []
-    asking.work.row_class.objects.filter(pk__in=[row.pk for row in chosen]).update(
-        state=VerdictState.RUNNING,
-        token=F("token") + 1,
+    most_tokens = max(one.call_tokens for one in open_passes)
+    rates = Rates.of(asking.endpoint, gate, now=now, tokens_of_call=most_tokens)
+    grant = lease_slots(
+        asking.endpoint.name,
         worker=asking.worker,
-        lease_until=now + dt.timedelta(seconds=asking.lease_s),
-        not_before=None,
+        kind=asking.work.kind,
+        wanted=asking.wanted,
+        in_use=asking.in_use,
+        most=asking.endpoint.max_in_flight,
+        lease_until=now + dt.timedelta(seconds=slot_lease_s(asking.lease_s)),
+        now=now,
     )
-    judge_pass.reserve(len(chosen))
-    return [
-        Claimed(
-            row_id=row.pk,
-            token=row.token + 1,
-            judge_pass_id=judge_pass.row.pk,
-            counters=row.counters,
-            reserved_micros=judge_pass.worst_micros,
-            has_money_cap=judge_pass.row.max_cost_micros is not None,
-            is_suspect=row.n_deaths >= SUSPECT_AFTER_DEATHS,
+    claiming = _Claiming(asking, grant=grant, rates=rates, now=now)
+    for judge_pass in open_passes:
+        claiming.take_from(judge_pass)
+    rates.write(gate, now=now)
+    used = asking.n_in_flight + asking.n_ready + len(claiming.rows)
+    if claiming.is_short and used < grant.held:
+        shrink_lease(asking.endpoint.name, worker=asking.worker, slots=max(used, asking.in_use))
+    return Claim(
+        rows=tuple(claiming.rows),
+        slots=min(grant.slots, max(used, asking.in_use)) if claiming.is_short else grant.slots,
+        wait_s=0.0 if claiming.rows else claiming.wait_s(most_tokens),
+        is_short=claiming.is_short,
+        ended_passes=ended,
+    )
+
+
+class _Claiming:
+    """One claim as it goes from pass to pass."""
+
+    def __init__(self, asking: Asking, *, grant: Grant, rates: Rates, now: dt.datetime) -> None:
+        self.asking, self.rates, self.now = asking, rates, now
+        self.rows: list[Claimed] = []
+        free = grant.slots - asking.n_in_flight
+        self.at_once = max(free - asking.n_ready, 0)
+        ahead = asking.ahead - max(asking.n_ready - max(free, 0), 0)
+        self.ahead = max(ahead, 0) if grant.slots > 0 else 0
+        self.n_slots = grant.slots
+        self.has_suspect = False
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer rows were found than could have been sent."""
+        return self.at_once > 0 or (self.n_slots > 0 and self.ahead > 0)
+
+    def wait_s(self, tokens_each: int) -> float:
+        """When to ask again after nothing was found."""
+        if self.n_slots == 0 or self.at_once == 0:
+            return IDLE_S
+        limited_s = self.rates.seconds_until(tokens_each)
+        if limited_s > 0:
+            return min(limited_s, IDLE_S)
+        return _seconds_until_due(self.asking, self.now)
+
+    def take_from(self, judge_pass: LockedPass) -> None:
+        """Claim what one pass has, up to its own limits."""
+        most, ahead = (0, 0) if self.has_suspect else self._limits(judge_pass)
+        if most <= 0:
+            return
+        at_once = self._claim(judge_pass, most=min(self.at_once, most), is_ahead=False)
+        self.at_once -= at_once
+        # Only what is beyond the free slots is held ready.
+        if self.at_once == 0 and ahead > 0:
+            self.ahead -= self._claim(judge_pass, most=min(ahead, most - at_once), is_ahead=True)
+        if not (self.rows or self.asking.n_in_flight or self.asking.n_ready):
+            self._claim_suspect(judge_pass)
+
+    def _limits(self, judge_pass: LockedPass) -> tuple[int, int]:
+        """How many rows of the pass may be claimed, and how many of them ahead of a free slot."""
+        most, ahead = self.at_once + self.ahead, self.ahead
+        if most == 0:
+            return 0, 0
+        left = judge_pass.calls_left()
+        if left is not None:
+            if left <= 0:
+                self._pause_when_settled(judge_pass)
+                return 0, 0
+            if left < LEAST_ROOM_AHEAD * self.n_slots:
+                ahead = 0
+            most = min(most, left)
+        allowed = self.rates.n_calls(judge_pass.call_tokens)
+        if allowed is not None:
+            if allowed < most:
+                ahead = 0
+            most = min(most, allowed)
+        unproven = _most_unproven(judge_pass, self.asking)
+        if unproven is not None:
+            most, ahead = min(most, unproven), 0
+        return most, ahead
+
+    def _pause_when_settled(self, judge_pass: LockedPass) -> None:
+        # Calls in flight may still give back a part of what they reserved.
+        running = self.asking.work.row_class.objects.filter(
+            judge_pass=judge_pass.row, state=VerdictState.RUNNING
         )
-        for row in chosen
-    ]
+        if not running.exists():
+            judge_pass.pause(PauseReason.BUDGET, note="The next call could go beyond the cap.")
+
+    def _claim(
+        self, judge_pass: LockedPass, *, most: int, is_ahead: bool, with_suspects: bool = False
+    ) -> int:
+        if most <= 0:
+            return 0
+        rows = claim(
+            RowsToClaim(
+                work=self.asking.work,
+                judge_pass_id=judge_pass.row.pk,
+                endpoint_name=self.asking.endpoint.name,
+                worker=self.asking.worker,
+                now=self.now,
+                lease_until=self.now + dt.timedelta(seconds=self.asking.lease_s),
+                most=most,
+                is_ahead=is_ahead,
+                fewer_deaths_than=None if with_suspects else 1 if is_ahead else SUSPECT_AFTER_DEATHS,
+            )
+        )
+        judge_pass.reserve(len(rows))
+        self.rates.reserve(len(rows), tokens_each=judge_pass.call_tokens)
+        self.rows += [
+            Claimed(
+                row_id=row.row_id,
+                token=row.token,
+                judge_pass_id=judge_pass.row.pk,
+                counters=row.counters,
+                reserved_micros=judge_pass.worst_micros,
+                reserved_tokens=judge_pass.call_tokens,
+                has_money_cap=judge_pass.row.max_cost_micros is not None,
+                is_suspect=row.n_deaths >= SUSPECT_AFTER_DEATHS,
+            )
+            for row in rows
+        ]
+        return len(rows)
+
+    def _claim_suspect(self, judge_pass: LockedPass) -> None:
+        """Claim a row that two workers died with: alone, also over all endpoints and kinds.
+
+        So an innocent one is never condemned together with the one that kills.
+        """
+        lock_suspects()
+        suspects = (
+            rows.objects.filter(state=VerdictState.RUNNING, n_deaths__gte=SUSPECT_AFTER_DEATHS)
+            for rows in (Verdict, Generation)
+        )
+        if not any(running.exists() for running in suspects):
+            n_claimed = self._claim(judge_pass, most=1, is_ahead=False, with_suspects=True)
+            self.at_once -= n_claimed
+            self.has_suspect = n_claimed > 0
 
 
-def _due_rows(
-    judge_pass: LockedPass, asking: Asking, *, now: dt.datetime, most: int, n_in_hand: int
-) -> Sequence[Row]:
-    due = asking.work.row_class.objects.filter(
-        Q(not_before=None) | Q(not_before__lte=now),
-        judge_pass=judge_pass.row,
-        endpoint_name=asking.endpoint.name,
-        state=VerdictState.PENDING,
-    ).order_by("pk")
-    due = due.only("pk", "token", "counters", "n_deaths")
-    rows = list(_lockable(due.filter(n_deaths__lt=SUSPECT_AFTER_DEATHS))[:most])
-    if rows or n_in_hand:
-        return rows
-    # Rows that two workers died with go alone, also over all endpoints, so that an innocent one is
-    # never condemned together with the one that kills.
-    is_beside_one = any(
-        rows.objects.filter(state=VerdictState.RUNNING, n_deaths__gte=SUSPECT_AFTER_DEATHS).exists()
-        for rows in (Verdict, Generation)
-    )
-    return [] if is_beside_one else list(_lockable(due)[:1])
-
-
-def _lockable(rows: QuerySet) -> QuerySet:
-    if connection.features.has_select_for_update_skip_locked:
-        return rows.select_for_update(skip_locked=True, of=("self",))
-    return rows
-
-
-def _most_unproven(judge_pass: LockedPass, asking: Asking) -> int:
-    """Until the endpoint has answered once in this pass, few calls may be in flight."""
+def _most_unproven(judge_pass: LockedPass, asking: Asking) -> int | None:
+    """Until the endpoint has answered once in this pass, few calls may be in flight. None once it has."""
     pk = judge_pass.row.pk
     if pk not in asking.answered_passes:
         name = asking.work.row_name
@@ -184,7 +271,7 @@ def _most_unproven(judge_pass: LockedPass, asking: Asking) -> int:
         if asking.work.attempt_class.objects.filter(**rows).exclude(outcome__in=NO_ANSWER).exists():
             asking.answered_passes.add(pk)
     if pk in asking.answered_passes:
-        return asking.wanted
+        return None
     running = asking.work.row_class.objects.filter(
         judge_pass=pk, endpoint_name=asking.endpoint.name, state=VerdictState.RUNNING
     )

@@ -8,6 +8,8 @@ from judging.choices import PassState, PauseReason, VerdictState
 from judging.models import JudgePass
 from judging.queue.work import Work
 
+# What a call is taken to need under a limit of tokens when its pass does not say.
+UNKNOWN_CALL_TOKENS = 4_000
 _WRITTEN = (
     "state",
     "is_simulated",
@@ -26,6 +28,7 @@ class LockedPass:
         self.row = row
         self.has_waiting_rows = has_waiting_rows
         self.worst_micros = int(row.configuration.get("worst_call_micros") or 0)
+        self.call_tokens = int(row.configuration.get("call_tokens") or UNKNOWN_CALL_TOKENS)
         self._before = self._values()
 
     @property
@@ -46,6 +49,11 @@ class LockedPass:
         """Count calls about to be made, each at its worst case."""
         self.row.n_calls_reserved += n_calls
         self.row.cost_reserved_micros += n_calls * self.worst_micros
+
+    def give_back(self, n_calls: int, *, reserved_micros: int) -> None:
+        """Take back the reservation of calls that were never made."""
+        self.row.n_calls_reserved -= n_calls
+        self.row.cost_reserved_micros -= reserved_micros
 
     def settle(self, *, reserved_micros: int, cost_micros: int) -> None:
         """Replace a call's reservation by what it cost."""

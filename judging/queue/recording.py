@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, QuerySet
 
 from judging.choices import FailureCode, PassState, PauseReason, VerdictState
 from judging.models import JudgePass
 from judging.passes.progress import LATE_PREFIX
 from judging.queue.gate import database_now
-from judging.queue.locked_passes import LockedPass
+from judging.queue.locked_passes import LockedPass, lock_passes
 from judging.queue.results import Result
+from judging.queue.statements import adapted, insert_attempts, update_rows
 from judging.queue.work import Claimed, NotSent, Unbounded, Work
 
 ROW_COLUMNS = ("state", "failure_code", "detail", "counters", "not_before", "settled_at")
@@ -85,8 +86,37 @@ def settle_results(recorded: Sequence[Recorded], passes: Mapping[int, LockedPass
 
 
 def return_unsent(work: Work, rows: Sequence[Claimed]) -> int:
-    """Give claimed rows that were never sent back to the queue, with their reservation."""
-    return sum(_give_back(work, row, {"state": VerdictState.PENDING}) for row in rows)
+    """Give claimed rows that were never sent back to the queue, with their reservation.
+
+    Of a row that was taken from this worker meanwhile, by a sweep or a cancellation, the call that was
+    counted as lost is taken back; where the row stands is left as it is.
+
+    Returns:
+        How many went back to the queue.
+    """
+    if not rows:
+        return 0
+    tokens = {row.row_id: row.token for row in rows}
+    with transaction.atomic():
+        rows_by_id = work.row_class.objects.filter(pk__in=tokens).order_by("pk")
+        locked = rows_by_id.select_for_update(of=("self",), no_key=True)
+        states = locked.values_list("pk", "token", "state")
+        mine = {pk: state for pk, token, state in states if token == tokens[pk]}
+        # The next token: if this transaction is repeated, it finds nothing of its own any more.
+        passed = {"worker": None, "lease_until": None, "is_ahead": False, "token": F("token") + 1}
+        waiting = {pk for pk, state in mine.items() if state == VerdictState.RUNNING}
+        work.row_class.objects.filter(pk__in=waiting).update(state=VerdictState.PENDING, **passed)
+        work.row_class.objects.filter(pk__in=mine.keys() - waiting).update(**passed)
+        unsent = [row for row in rows if row.row_id in mine]
+        passes = lock_passes({row.judge_pass_id for row in unsent})
+        for row in unsent:
+            judge_pass = passes[row.judge_pass_id]
+            judge_pass.give_back(1, reserved_micros=row.reserved_micros)
+            if row.row_id not in waiting:
+                judge_pass.undo_lost(reserved_micros=row.reserved_micros)
+        for judge_pass in passes.values():
+            judge_pass.write()
+    return len(waiting)
 
 
 def return_lost(work: Work, *, worker: str, held: Sequence[int]) -> int:
@@ -137,7 +167,7 @@ def settle_not_sent(work: Work, row: NotSent) -> None:
 def _give_back(work: Work, row: Claimed, values: Mapping[str, Any]) -> bool:
     """Move a row that was not sent, unless it is no longer ours, and return its reservation."""
     with transaction.atomic():
-        changed = _mine(work, row).update(worker=None, lease_until=None, **values)
+        changed = _mine(work, row).update(worker=None, lease_until=None, is_ahead=False, **values)
         if changed:
             JudgePass.objects.filter(pk=row.judge_pass_id).update(
                 n_calls_reserved=F("n_calls_reserved") - 1,
@@ -168,19 +198,11 @@ def _lock_held(work: Work, results: Sequence[Result]) -> set[tuple[int, int]]:
 
 
 def _update_rows(work: Work, results: Sequence[Result], *, now: dt.datetime) -> None:
-    # Raw SQL: one ORM update a row costs ten times as much, and `bulk_update` cannot carry the guard.
-    table = connection.ops.quote_name(work.row_class._meta.db_table)
-    columns = ", ".join(f"{name} = %s" for name in (*ROW_COLUMNS, *work.own_columns))
-    sql = (
-        f"UPDATE {table} SET {columns}, worker = NULL, lease_until = NULL "
-        "WHERE id = %s AND token = %s AND state = 'RUNNING'"
-    )
     values = [
         (*_row_values(result, now=now), *own, *_key(result))
         for result, own in zip(results, work.own_values(results, now=now), strict=True)
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, values)
+    update_rows(work, (*ROW_COLUMNS, *work.own_columns), values)
 
 
 def _row_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
@@ -190,29 +212,17 @@ def _row_values(result: Result, *, now: dt.datetime) -> tuple[Any, ...]:
         result.failure_code,
         result.detail,
         json.dumps(result.counters),
-        _adapt(not_before) if not_before else None,
-        _adapt(now) if result.state != VerdictState.PENDING else None,
+        adapted(not_before) if not_before else None,
+        adapted(now) if result.state != VerdictState.PENDING else None,
     )
-
-
-def _adapt(moment: dt.datetime) -> Any:
-    """A time as the database's driver takes it in raw SQL."""
-    return connection.ops.adapt_datetimefield_value(moment)
 
 
 def _insert_attempts(
     work: Work, results: Sequence[Result], *, held: set[tuple[int, int]], now: dt.datetime
 ) -> set[tuple[int, int]]:
-    table = connection.ops.quote_name(work.attempt_class._meta.db_table)
-    columns = (f"{work.row_name}_id", *ATTEMPT_COLUMNS)
-    row = f"({', '.join(['%s'] * len(columns))})"
-    sql = (
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * len(results))} "
-        f"ON CONFLICT ({columns[0]}, token) DO NOTHING RETURNING {columns[0]}, token"
-    )
-    values: list[Any] = []
-    for result in results:
-        values += (
+    at = adapted(now)
+    rows = [
+        (
             *_key(result),
             result.outcome,
             result.http_status,
@@ -223,11 +233,11 @@ def _insert_attempts(
             result.latency_ms,
             result.reply_text,
             result.attempt_detail if _key(result) in held else _late_detail(result),
-            _adapt(now),
+            at,
         )
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return set(cursor.fetchall())
+        for result in results
+    ]
+    return insert_attempts(work, (f"{work.row_name}_id", *ATTEMPT_COLUMNS), rows)
 
 
 def _late_detail(result: Result) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from django.db import DataError, IntegrityError, transaction
 
 from judging.queue.claiming import Asking, Claim, claim_rows
-from judging.queue.gate import database_now, hold, lock_gate
+from judging.queue.gate import correct_tokens, database_now, hold, lock_gate
 from judging.queue.locked_passes import lock_claimable_passes, lock_passes
 from judging.queue.recording import settle_results, write_results
 from judging.queue.results import Result, without_reply
@@ -36,10 +36,14 @@ def take_turn(asking: Asking, results: Sequence[Result] = (), *, hold_s: float =
     with transaction.atomic():
         now = database_now()
         new = write_results(asking.work, results, now=now)
-        gate = lock_gate(asking.endpoint.name) if is_asking or hold_s > 0 else None
+        excess = sum(_tokens_beyond_reserved(one.result) for one in new)
+        needs_gate = is_asking or hold_s > 0 or (excess and asking.endpoint.tokens_per_minute is not None)
+        gate = lock_gate(asking.endpoint.name) if needs_gate else None
         if gate is not None and hold_s > 0:
             hold(gate, until=now + dt.timedelta(seconds=hold_s))
-        ids = {result.claimed.judge_pass_id for result in results}
+        if gate is not None and asking.endpoint.tokens_per_minute is not None:
+            correct_tokens(gate, excess)
+        ids = {result.claimed.judge_pass_id for result in results} | asking.ready_passes
         passes = (
             lock_claimable_passes(ids, work=asking.work, endpoint_name=asking.endpoint.name)
             if is_asking
@@ -52,6 +56,13 @@ def take_turn(asking: Asking, results: Sequence[Result] = (), *, hold_s: float =
         for judge_pass in passes.values():
             judge_pass.write()
         return claim
+
+
+def _tokens_beyond_reserved(result: Result) -> int:
+    """How many tokens more a call took than its claim reserved; 0 when it is not known what it took."""
+    if result.tokens_in is None or result.tokens_out is None:
+        return 0
+    return result.tokens_in + result.tokens_out - result.claimed.reserved_tokens
 
 
 def record_each(asking: Asking, results: Sequence[Result]) -> list[Result]:

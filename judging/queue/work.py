@@ -24,8 +24,9 @@ class Claimed:
     row_id: int
     token: int
     judge_pass_id: int
-    counters: dict[str, object]
+    counters: dict[str, Any]
     reserved_micros: int
+    reserved_tokens: int = 0
     has_money_cap: bool = False
     is_suspect: bool = False
 

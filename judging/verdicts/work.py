@@ -41,15 +41,12 @@ class VerdictWork:
 
 def _own_values(result: Result) -> tuple[Any, ...]:
     is_settled = result.state != VerdictState.PENDING
+    parser_version = PARSER_VERSION if is_settled and result.reply_text is not None else None
+    read = (result.reply_text if is_settled else None, parser_version)
     reading = result.reading
-    is_scored = result.state == VerdictState.SCORED and isinstance(reading, ParsedReply)
-    return (
-        reading.score if is_scored else None,
-        reading.jailbreak_score if is_scored else None,
-        reading.failure_mode if is_scored else None,
-        result.reply_text if is_settled else None,
-        PARSER_VERSION if is_settled and result.reply_text is not None else None,
-    )
+    if result.state == VerdictState.SCORED and isinstance(reading, ParsedReply):
+        return (reading.score, reading.jailbreak_score, reading.failure_mode, *read)
+    return (None, None, None, *read)
 
 
 JUDGING = VerdictWork(PassKind.JUDGING)

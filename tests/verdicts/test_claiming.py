@@ -14,7 +14,7 @@ from judging.choices import PassState
 from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
 from judging.queue import leases
 from judging.queue.claiming import MAX_UNPROVEN_IN_FLIGHT
-from judging.queue.leases import extend_leases
+from judging.queue.leases import beat
 from judging.queue.recording import return_lost, return_unsent
 from judging.queue.work import Claimed
 from judging.verdicts.work import JUDGING
@@ -212,7 +212,7 @@ def test_a_row_of_two_deaths_is_claimed_alone() -> None:
     suspect = Verdict.objects.order_by("pk")[0]
     Verdict.objects.filter(pk=suspect.pk).update(n_deaths=2)
 
-    others, beside = ask(8), ask(8, n_in_hand=2)
+    others, beside = ask(8), ask(8, n_in_flight=2)
     record(*(result(claimed) for claimed in others.rows))
     alone = ask(8)
 
@@ -323,7 +323,7 @@ def test_the_heartbeat_extends_only_rows_in_hand() -> None:
     held, lost = ask(2).rows
     let_leases_end()
 
-    n_extended = extend_leases(JUDGING, worker="worker-1", held=[held.row_id], lease_s=60)
+    n_extended = beat(JUDGING, worker="worker-1", held=[held.row_id], lease_s=60)
     release_overdue()
 
     assert n_extended == 1

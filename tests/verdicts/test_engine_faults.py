@@ -20,6 +20,7 @@ from judging.llm.client import JudgeClient
 from judging.llm.endpoints import load_endpoints
 from judging.loops import sweep
 from judging.models import Judge, Verdict, VerdictAttempt
+from judging.queue.claiming import Asking
 from judging.queue.loop import EndpointLoop
 from judging.queue.results import Result
 from judging.queue.work import Claimed, Prepared
@@ -154,10 +155,10 @@ def test_what_finished_survives_a_fault_of_the_turn_itself(provide: Provide, set
         judge_pass = stage.start(benchmark)
 
         class Faulty(EndpointLoop):
-            def _take_turn(self, results: list[Result], *, wanted: int, held: list[int]) -> Any:
+            def _take_turn(self, asking: Asking, results: list[Result], **rows: Any) -> Any:
                 if results and faults:
                     raise faults.pop()
-                return super()._take_turn(results, wanted=wanted, held=held)
+                return super()._take_turn(asking, results, **rows)
 
         endpoint = load_endpoints(settings.ENDPOINTS_FILE)["local-0"]
         with pytest.raises(ProgrammingError):

@@ -1,5 +1,6 @@
 """Loops of tests that claim and record without any call."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from judging.llm.endpoints import Endpoint, EndpointModel
@@ -57,25 +58,32 @@ def make_queue(n: int, **values: Any) -> JudgePass:
 
 
 def ask(
-    wanted: int,
+    more: int,
     *,
     endpoint: Endpoint | None = None,
     worker: str = "worker-1",
     proven: bool = True,
+    results: Sequence[Result] = (),
+    hold_s: float = 0.0,
     **values: Any,
 ) -> Claim:
-    """Claim as a loop does; by default one whose endpoint has answered in every pass."""
+    """Claim as a loop does that has slots for so many rows more than it has in flight.
+
+    By default one whose endpoint has answered in every pass, and which claims nothing ahead.
+    """
     answered = set(JudgePass.objects.values_list("pk", flat=True)) if proven else set()
+    n_in_flight = Verdict.objects.filter(worker=worker, state="RUNNING").count() - len(results)
     asking = Asking(
         work=JUDGING,
         endpoint=endpoint or make_endpoint(),
         worker=worker,
         lease_s=60.0,
-        wanted=wanted,
-        n_in_hand=values.pop("n_in_hand", 0),
+        wanted=max(n_in_flight, 0) + more if more else 0,
+        n_in_flight=values.pop("n_in_flight", max(n_in_flight, 0)),
         answered_passes=answered,
+        **values,
     )
-    return take_turn(asking, **values)
+    return take_turn(asking, results, hold_s=hold_s)
 
 
 def record(*results: Result) -> None:
