@@ -8,11 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.choices import ResponseState
-from annotation.models import Benchmark, Campaign
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
-from judging.passes.configuration import MAX_SHOTS, OfferedJudge
 from judging.reports import MAX_RULE_CHARACTERS
-from judging.rubrics import DEFAULT_RUBRIC
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
 
 ENCODINGS = (
@@ -180,91 +177,6 @@ class RowFilterForm(forms.Form):
         if (cleaned.get("score") is not None or cleaned.get("state")) and not cleaned.get("judge"):
             raise ValidationError("A score or a state needs its judge. Choose one.")
         return cleaned
-
-
-class CampaignChoiceField(forms.ModelChoiceField):
-    """A campaign, shown by its name."""
-
-    def label_from_instance(self, obj: Campaign) -> str:
-        return obj.name
-
-
-class StartPassForm(forms.Form):
-    """What a pass is to do. The cleaned data are the fields of `PassRequest`."""
-
-    judges = forms.MultipleChoiceField(label="Judges", widget=forms.CheckboxSelectMultiple)
-    rubric = forms.ChoiceField(
-        label="Rubric",
-        help_text="What each judge is asked. Rubrics never change; a new version has a new name.",
-    )
-    shots = forms.IntegerField(
-        label="Exemplars of each kind",
-        min_value=0,
-        max_value=MAX_SHOTS,
-        initial=2,
-        help_text="The nearest labelled responses, never the case itself, are shown to the judge. 0: none.",
-    )
-    campaign = CampaignChoiceField(
-        label="Only the responses of",
-        queryset=Campaign.objects.none(),
-        required=False,
-        empty_label="the whole benchmark",
-    )
-    limit = forms.IntegerField(
-        label="Only the first responses",
-        min_value=1,
-        required=False,
-        help_text="In the order of import, to try things out. It is no sample.",
-    )
-    max_calls = forms.IntegerField(
-        label="At most so many calls",
-        min_value=1,
-        required=False,
-        help_text="The pass pauses there. Retries count.",
-    )
-    max_cost = forms.DecimalField(
-        label="At most so much money",
-        min_value=0,
-        decimal_places=2,
-        required=False,
-        help_text="In the unit of the endpoints file's prices, which must be known for every judge.",
-    )
-    again = forms.BooleanField(
-        label="Judge again although this configuration is finished",
-        required=False,
-        help_text="Otherwise you are led to the finished pass, and nothing is called.",
-    )
-
-    def __init__(
-        self, *args: Any, judges: list[OfferedJudge], rubrics: list[str], benchmark: Benchmark, **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        ready = [judge.slug for judge in judges if judge.has_key]
-        choices = {
-            "judges": [(judge.slug, _judge_words(judge)) for judge in judges],
-            "rubric": [(r, r) for r in rubrics],
-        }
-        for name, values in choices.items():
-            field = self.fields[name]
-            if isinstance(field, forms.ChoiceField):
-                field.choices = values
-        self.fields["judges"].initial = ready
-        self.fields["rubric"].initial = DEFAULT_RUBRIC
-        campaign = self.fields["campaign"]
-        if isinstance(campaign, forms.ModelChoiceField):
-            campaign.queryset = Campaign.objects.filter(benchmark=benchmark).order_by("name")
-
-    def initial_choices(self) -> dict[str, Any]:
-        """What an untouched form chooses, in the shape of the cleaned data."""
-        return {name: self.get_initial_for_field(field, name) for name, field in self.fields.items()}
-
-    def clean_judges(self) -> tuple[str, ...]:
-        return tuple(self.cleaned_data["judges"])
-
-
-def _judge_words(judge: OfferedJudge) -> str:
-    key = "" if judge.has_key else ", no key set"
-    return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
 
 
 class RaiseCapsForm(forms.Form):

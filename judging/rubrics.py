@@ -18,6 +18,7 @@ from judging.models import Rubric
 
 DEFAULT_RUBRIC = "likert-v1"
 MAX_CHARACTERS = 50_000
+MAX_LINES = 1_000
 MAX_NAME_CHARACTERS = 48
 JUDGING_SCALES = (RubricScale.LIKERT, RubricScale.BINARY)
 _NAME = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_]*")
@@ -178,6 +179,8 @@ def _check_text(text: str) -> None:
         raise RubricError(
             f"The rubric has {len(text):,} characters; expected {MAX_CHARACTERS:,} at most. Shorten it."
         )
+    if text.count("\n") > MAX_LINES:
+        raise RubricError(f"The rubric has more than {MAX_LINES:,} lines. Join or shorten some.")
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise RubricError(
             "The rubric holds a character that cannot be stored (NUL or half of a pair). Remove it."

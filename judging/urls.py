@@ -15,7 +15,9 @@ from judging.views import (
     response,
     results,
     rows,
+    rubrics,
     running,
+    starting,
 )
 
 app_name = "judging"
@@ -32,7 +34,13 @@ urlpatterns = [
     path("<slug:slug>/data/collect/<slug:public_id>/", collecting.show_collection, name="collection"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
-    path("<slug:slug>/judges/start/", running.start, name="start_pass"),
+    path("<slug:slug>/judges/rubrics/", rubrics.list_rubrics, name="rubrics"),
+    path("<slug:slug>/judges/rubrics/new/", rubrics.new_rubric, name="new_rubric"),
+    path("<slug:slug>/judges/rubrics/<slug:rubric>/", rubrics.show_rubric, name="rubric"),
+    path("<slug:slug>/judges/rubrics/<slug:rubric>/diff/", rubrics.compare_rubrics, name="rubric_diff"),
+    path("<slug:slug>/judges/start/", starting.start, name="start_pass"),
+    path("<slug:slug>/judges/start/check/", starting.check, name="check_pass"),
+    path("<slug:slug>/judges/start/sample/", starting.sample, name="sample_prompt"),
     path("<slug:slug>/judges/compare/", comparison.show_comparison, name="compare"),
     path("<slug:slug>/judges/<slug:public_id>/", judges.show_pass, name="pass"),
     path("<slug:slug>/judges/<slug:public_id>/pause/", running.pause, name="pause_pass"),

@@ -2,7 +2,7 @@
 
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
-from judging.choices import FailureCode, PassSource, PassState, RubricScale, VerdictState
+from judging.choices import FailureCode, PassKind, PassSource, PassState, RubricScale, VerdictState
 from judging.staleness import STALE
 
 
@@ -12,12 +12,14 @@ class JudgeFilter(FilterSet):
 
 
 class RubricFilter(FilterSet):
+    name = CharFilter()
     scale = ChoiceFilter(choices=RubricScale.choices)
 
 
 class PassFilter(FilterSet):
     benchmark = CharFilter("benchmark__slug")
     name = CharFilter()
+    kind = ChoiceFilter(choices=PassKind.choices)
     source = ChoiceFilter(choices=PassSource.choices)
     state = ChoiceFilter(choices=PassState.choices)
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from annotation.api.reading import PublicIdSerializer
 from judging.choices import VerdictState
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
+from judging.rubrics import MAX_CHARACTERS, MAX_NAME_CHARACTERS
 from judging.selectors import exemplar_ids, published_exemplars
 from judging.staleness import STALE
 
@@ -27,10 +28,20 @@ class JudgeSerializer(serializers.ModelSerializer):
 
 
 class RubricSerializer(serializers.ModelSerializer):
+    parent = serializers.CharField(source="parent.slug", default=None, read_only=True, allow_null=True)
+
     class Meta:
         model = Rubric
-        fields = ["slug", "scale", "text", "text_hash", "created_at"]
+        fields = ["slug", "name", "version", "parent", "scale", "text", "text_hash", "created_at"]
         read_only_fields = fields
+
+
+class NewRubricSerializer(serializers.Serializer):
+    """The next version of `name`; `parent` is the slug of the version that it was edited from."""
+
+    name = serializers.CharField(max_length=MAX_NAME_CHARACTERS)
+    text = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
+    parent = serializers.CharField(max_length=64, required=False, allow_null=True, default=None)
 
 
 class PassSerializer(PublicIdSerializer):
@@ -46,6 +57,7 @@ class PassSerializer(PublicIdSerializer):
             "id",
             "benchmark",
             "name",
+            "kind",
             "source",
             "rubric",
             "scale",

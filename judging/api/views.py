@@ -1,8 +1,16 @@
 """Judges, rubrics, passes, verdicts, rules and stored reports, for researchers to read."""
 
+from typing import Any, cast
+
 from django.db.models import Case, CharField, F, QuerySet, Value, When
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from annotation.api.reading import SLUG, ListedResource, ReadOnlyResource
+from annotation.models import Account
 from judging.api.filters import (
     JudgeFilter,
     PassFilter,
@@ -13,6 +21,7 @@ from judging.api.filters import (
 )
 from judging.api.serializers import (
     JudgeSerializer,
+    NewRubricSerializer,
     PassSerializer,
     RubricSerializer,
     RuleSerializer,
@@ -21,6 +30,7 @@ from judging.api.serializers import (
     VerdictSerializer,
 )
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
+from judging.rubrics import create_rubric, known_rubrics
 from judging.staleness import STALE, is_stale, reported_score
 
 
@@ -37,18 +47,43 @@ class JudgeViewSet(ReadOnlyResource):
 
 
 class RubricViewSet(ReadOnlyResource):
-    """Rubrics: immutable versions of what a judge is asked."""
+    """Rubrics: immutable versions of what a judge is asked. A POST stores the next version of a name."""
 
-    queryset = Rubric.objects.order_by("slug")
+    queryset = Rubric.objects.select_related("parent").order_by("slug")
     serializer_class = RubricSerializer
     filterset_class = RubricFilter
     lookup_field = "slug"
     lookup_url_kwarg = "slug"
     lookup_value_regex = SLUG
 
+    @extend_schema(request=NewRubricSerializer, responses={201: RubricSerializer})
+    def create(self, request: Request) -> Response:
+        serializer = NewRubricSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        rubric = create_rubric(**serializer.validated_data, actor=cast(Account, request.user))
+        return Response(RubricSerializer(rubric).data, status=status.HTTP_201_CREATED)
+
+    def filter_queryset(self, queryset: QuerySet[Rubric]) -> Any:
+        """The stored versions and, as on the page, those that ship and were never used yet."""
+        stored = list(super().filter_queryset(queryset))
+        kept = {name: value for name in ("name", "scale") if (value := self.request.query_params.get(name))}
+        shipped = [
+            rubric
+            for rubric in known_rubrics()
+            if rubric.pk is None and all(getattr(rubric, name) == value for name, value in kept.items())
+        ]
+        return sorted([*stored, *shipped], key=lambda rubric: rubric.slug)
+
+    def get_object(self) -> Rubric:
+        found = {rubric.slug: rubric for rubric in known_rubrics()}
+        try:
+            return found[self.kwargs["slug"]]
+        except KeyError as error:
+            raise Http404 from error
+
 
 class PassViewSet(ReadOnlyResource):
-    """Passes: one frozen judging configuration each. Costs are millionths of a dollar."""
+    """Passes of every kind: one frozen configuration each. Costs are millionths of a dollar."""
 
     queryset = (
         JudgePass.objects.select_related("benchmark", "rubric").prefetch_related("judges").order_by("pk")

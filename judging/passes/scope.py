@@ -34,10 +34,6 @@ class Scope:
     def n_complete(self) -> int:
         return self.counts.get(ResponseState.OK, 0)
 
-    @property
-    def n_empty(self) -> int:
-        return self.counts.get(ResponseState.EMPTY, 0)
-
 
 class ScopeDigest:
     """The digest of a scope, fed with one response at a time."""

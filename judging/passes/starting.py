@@ -1,6 +1,7 @@
 """Starting a pass: freeze, preflight, make the rows, wake the workers."""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -30,10 +31,12 @@ from judging.passes.configuration import (
     freeze_costs,
     most_prompt_bytes,
 )
+from judging.passes.proofs import store_proofs
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.row_making import make_rows
-from judging.passes.scope import Scope, choose_responses, measure_scope
+from judging.passes.scope import choose_responses, measure_scope
 from judging.passes.seats import preflight, seat_judges, store_judges
+from judging.passes.vector_calls import EmbeddingSpend
 from judging.passes.waking import wake_workers
 from judging.rubrics import JUDGING_SCALES, find_rubric, store_rubric
 
@@ -109,7 +112,7 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
     seats = seat_judges(request.judges)
     responses = choose_responses(benchmark, campaign=request.campaign, limit=request.limit)
     scope = measure_scope(responses)
-    _refuse_nothing(scope, request)
+    refuse_nothing(scope.counts, request)
     retrieval = retrieve_for(benchmark, responses, request) if request.shots else None
     configuration = freeze(
         rubric=rubric,
@@ -138,7 +141,8 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             "Add price_in and price_out, or cap the calls with --max-calls.",
             code="unknown_price",
         )
-    is_simulated = preflight(seats)
+    is_simulated = preflight(seats) or (retrieval is not None and retrieval.is_simulated)
+    spent = retrieval.spent if retrieval else EmbeddingSpend()
     endpoint_names = sorted({seat.endpoint.name for seat in seats})
     try:
         with transaction.atomic():
@@ -157,6 +161,10 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 state=PassState.RUNNING,
                 max_calls=request.max_calls,
                 max_cost_micros=budgets.to_micros(request.max_cost),
+                # Finding the exemplars may have cost calls and money, which the caps count too.
+                n_calls_reserved=spent.n_calls,
+                cost_reserved_micros=spent.cost_micros or 0,
+                cost_settled_micros=spent.cost_micros or 0,
                 created_by=actor,
                 started_at=timezone.now(),
             )
@@ -168,6 +176,8 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
                 empty_policy=EmptyPolicy(request.empty_policy),
                 exemplars=retrieval.exemplars if retrieval else None,
             )
+            if retrieval is not None:
+                store_proofs(judge_pass, retrieval.exemplars)
             for name in endpoint_names:
                 EndpointGate.objects.get_or_create(name=name)
             record_event(
@@ -179,7 +189,7 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         twin = twins.first()
         if twin is None:
             raise
-        raise _running_twin(twin) from error
+        raise running_twin(twin) from error
     return judge_pass
 
 
@@ -238,13 +248,30 @@ def retrieve_for(benchmark: Benchmark, responses: QuerySet[Response], request: P
     Raises:
         PassError: the pool has no response of one kind.
     """
-    judged = [response for response in responses if response.state == ResponseState.OK]
-    return retrieve_exemplars(benchmark, judged, shots=request.shots)
+    return retrieve_exemplars(
+        benchmark,
+        responses,
+        shots=request.shots,
+        exclusion=request.exclusion,
+        embedder=request.embedder,
+        pool_campaign=request.pool_campaign,
+        max_calls=request.max_calls,
+        max_cost=request.max_cost,
+    )
 
 
-def _refuse_nothing(scope: Scope, request: PassRequest) -> None:
+def refuse_nothing(counts: Mapping[str, int], request: PassRequest) -> None:
+    """Check that a pass would have a verdict to give.
+
+    Args:
+        counts: the responses that it takes up, by state.
+        request: says what becomes of empty ones.
+
+    Raises:
+        PassError: it takes up no complete response, nor an empty one that counts as Acceptable.
+    """
     is_empty_read = request.empty_policy == EmptyPolicy.ACCEPTABLE
-    if not scope.n_complete and not (is_empty_read and scope.n_empty):
+    if not counts.get(ResponseState.OK) and not (is_empty_read and counts.get(ResponseState.EMPTY)):
         raise PassError(
             "There is no complete response to judge. Import or collect responses first.",
             code="nothing_to_judge",
@@ -258,7 +285,8 @@ def _finished_twin(benchmark: Benchmark, digest: str) -> JudgePass | None:
     return passes.order_by("-pk").first()
 
 
-def _running_twin(twin: JudgePass) -> PassRunning:
+def running_twin(twin: JudgePass) -> PassRunning:
+    """The refusal to start what `twin` does already, with the way out."""
     way_out = "Resume that one" if twin.state == PassState.PAUSED else "Watch that one"
     if twin.pause_reason == PauseReason.BUDGET:
         way_out = "Resume that one with a higher cap"

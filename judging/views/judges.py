@@ -17,6 +17,7 @@ from judging.choices import UNSETTLED_STATES, FailureCode, PassKind, PauseReason
 from judging.models import FIRST_SCORE, LAST_SCORE, JudgePass
 from judging.views import listings
 from judging.views.choosing import ReportChoice
+from judging.views.configured import configuration_facts
 from judging.views.context import benchmark_page, pass_address, show_page
 from judging.views.listings import ListedPass
 from judging.views.running import live_context
@@ -57,6 +58,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         tab="judges",
         answer=_pass_answer(judge_pass, counts),
         facts=_facts(judge_pass) + _bill(live),
+        configuration=configuration_facts(judge_pass),
         states=_state_table(counts, choice) if counts else None,
         failures=_failure_table(listings.failure_counts(judge_pass)),
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
@@ -154,7 +156,6 @@ def _facts(judge_pass: JudgePass) -> list[tuple[str, object]]:
         ("Finished", formatting.moment(judge_pass.finished_at) if judge_pass.finished_at else None),
         ("Started by", judge_pass.created_by.get_username() if judge_pass.created_by else None),
         ("Id", judge_pass.public_id),
-        ("Configuration", judge_pass.digest[:16]),
     ]
     return [(term, value) for term, value in facts if value]
 

@@ -1,73 +1,26 @@
-"""Starting a pass, watching it, and pausing, resuming or cancelling it."""
+"""Watching a pass, and pausing, resuming or cancelling it."""
 
 from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from annotation.models import Benchmark
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
-from judging.errors import DomainError, PassError
-from judging.forms import RaiseCapsForm, StartPassForm
+from judging.errors import PassError
+from judging.forms import RaiseCapsForm
 from judging.models import JudgePass
-from judging.passes.configuration import offered_judges
 from judging.passes.control import cancel_pass, pause_pass, resume_pass
-from judging.passes.estimating import PassEstimate, estimate_pass
 from judging.passes.progress import PassProgress, measure_progress
-from judging.passes.starting import PassRequest, start_pass
-from judging.rubrics import offered_rubrics
-from judging.selectors import count_complete_responses
-from judging.views.context import account_of, benchmark_page, pass_address, show_page
+from judging.views.context import account_of, benchmark_page, pass_address
 from judging.views.wording import pass_state_words, row_state_words
 
-FINISHED_ALREADY = (
-    "A pass with exactly this configuration is finished already, and this is it. Nothing was called."
-)
 ENDED = (PassState.FINISHED, PassState.CANCELLED)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@benchmark_page
-def start(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """Choose judges, rubric, exemplars and caps, see what that comes to; then start."""
-    judges, status = offered_judges(), HTTPStatus.OK
-    form = StartPassForm(
-        request.POST or None,
-        judges=judges,
-        rubrics=[rubric.slug for rubric in offered_rubrics()],
-        benchmark=benchmark,
-    )
-    if request.method == "POST" and "only_estimate" not in request.POST:
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
-        if form.is_valid():
-            try:
-                judge_pass = start_pass(
-                    benchmark, PassRequest(**form.cleaned_data), actor=account_of(request)
-                )
-            except DomainError as error:
-                form.add_error(None, error.message)
-            else:
-                if judge_pass.state == PassState.FINISHED:
-                    messages.info(request, FINISHED_ALREADY)
-                return redirect("judging:pass", slug=benchmark.slug, public_id=judge_pass.public_id)
-    estimate = _estimate(benchmark, form)
-    return show_page(
-        request,
-        "judging/start_pass.html",
-        benchmark=benchmark,
-        tab="judges",
-        form=form,
-        n_complete=count_complete_responses(benchmark),
-        estimate=estimate,
-        worst_cost=_amount(estimate.worst_cost) if estimate else None,
-        status=status,
-    )
 
 
 @require_POST
@@ -120,25 +73,6 @@ def live_context(judge_pass: JudgePass) -> dict[str, Any]:
     }
 
 
-def _estimate(benchmark: Benchmark, form: StartPassForm) -> PassEstimate | None:
-    """What the choices come to; None while they cannot be used."""
-    if form.is_bound and not form.is_valid():
-        return None
-    chosen = form.cleaned_data if form.is_bound else form.initial_choices()
-    try:
-        return estimate_pass(
-            benchmark,
-            judges=chosen["judges"],
-            rubric=chosen["rubric"],
-            shots=chosen["shots"],
-            campaign=chosen["campaign"],
-            limit=chosen["limit"],
-        )
-    except DomainError:
-        # Said when it is tried: a start with the same choices is refused with the reason.
-        return None
-
-
 def _shown(measured: PassProgress) -> dict[str, object]:
     words = row_state_words(measured.judge_pass.kind)
     return {
@@ -146,7 +80,9 @@ def _shown(measured: PassProgress) -> dict[str, object]:
         "state": pass_state_words(measured.judge_pass.state),
         "n_done": measured.n_settled,
         "n_total": measured.n_rows,
-        "counts": [(word, measured.counts[state]) for state, word in words.items() if state in measured.counts],
+        "counts": [
+            (word, measured.counts[state]) for state, word in words.items() if state in measured.counts
+        ],
         "rate_per_s": measured.rate_per_s,
         "seconds_left": measured.seconds_left,
         "cost": _amount(measured.cost),

@@ -1,49 +1,16 @@
-"""Starting, watching and steering a pass in the browser's terms; a loopback provider answers."""
+"""Watching and steering a pass in the browser's terms; a loopback provider answers."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.choices import ResponseState
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
-from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.models import JudgePass, Verdict
 from tests.factories import make_pass, make_verdict
 from tests.judging_pages.study import Study
-
-ENDPOINTS = """
-[[endpoint]]
-name = "loopback"
-base_url = "{url}"
-allow_private = true
-max_in_flight = 4
-
-  [[endpoint.model]]
-  slug = "judge-x"
-  short_name = "X"
-"""
-
-
-@pytest.fixture
-def provider(settings: Any, tmp_path: Path) -> Iterator[str]:
-    with running(FakeProviderSettings()) as url:
-        settings.ENDPOINTS_FILE = tmp_path / "endpoints.toml"
-        settings.ENDPOINTS_FILE.write_text(ENDPOINTS.format(url=url))
-        yield url
-
-
-@pytest.fixture
-def dead_provider(settings: Any, tmp_path: Path) -> Iterator[str]:
-    with running(FakeProviderSettings(dead_key=True)) as url:
-        settings.ENDPOINTS_FILE = tmp_path / "endpoints.toml"
-        settings.ENDPOINTS_FILE.write_text(ENDPOINTS.format(url=url))
-        yield url
 
 
 def address(name: str, study: Study, judge_pass: JudgePass | None = None) -> str:
@@ -65,85 +32,6 @@ def started_pass(study: Study, **values: object) -> JudgePass:
         judges=tuple(study.judges),
         **{"name": "live", "state": PassState.RUNNING, "configuration": {"judges": {}}, **values},
     )
-
-
-def test_form_offers_the_judges_of_the_endpoints_file(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    page = researcher_client.get(address("start_pass", study)).content.decode()
-
-    assert "X (judge-x at loopback)" in page
-    assert "no key set" in page
-
-
-def test_starting_makes_the_rows_and_leads_to_the_pass(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    answer = researcher_client.post(
-        address("start_pass", study), {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
-    )
-
-    judge_pass = JudgePass.objects.get(source=PassSource.JUDGED)
-    assert answer.status_code == 302
-    assert answer.headers["Location"] == address("pass", study, judge_pass)
-    assert judge_pass.state == PassState.RUNNING
-    assert judge_pass.is_simulated
-    assert judge_pass.created_by is not None
-    assert Verdict.objects.filter(judge_pass=judge_pass).count() == len(study.responses)
-
-
-def test_starting_twice_shows_the_refusal_and_makes_one_run(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
-    researcher_client.post(address("start_pass", study), asked)
-
-    answer = researcher_client.post(address("start_pass", study), asked)
-
-    assert answer.status_code == 422
-    assert "has exactly this configuration and is running. Watch that one" in answer.content.decode()
-    assert JudgePass.objects.filter(source=PassSource.JUDGED).count() == 1
-
-
-def test_a_finished_configuration_leads_to_its_pass_unless_judged_again(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
-    researcher_client.post(address("start_pass", study), asked)
-    first = JudgePass.objects.get(source=PassSource.JUDGED)
-    JudgePass.objects.filter(pk=first.pk).update(state=PassState.FINISHED)
-
-    answer = researcher_client.post(address("start_pass", study), asked, follow=True)
-    researcher_client.post(address("start_pass", study), asked | {"again": "on"})
-
-    assert answer.redirect_chain == [(address("pass", study, first), 302)]
-    assert "finished already" in answer.content.decode()
-    assert JudgePass.objects.filter(source=PassSource.JUDGED).count() == 2
-
-
-def test_the_start_page_says_what_the_choices_come_to_and_starts_nothing(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0", "limit": "3", "only_estimate": "1"}
-    n = sum(response.state == ResponseState.OK for response in study.responses[:3])
-
-    answer = researcher_client.post(address("start_pass", study), asked)
-
-    page = words_of(answer.content.decode())
-    assert answer.status_code == 200
-    assert f"{n} call{'s' if n > 1 else ''} at most" in page
-    assert f"{n} complete response{'s' if n > 1 else ''} for each of 1 judge." in page
-    assert "The cost is not known" in page
-    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
-
-
-def test_the_start_page_estimates_its_own_initial_choices(
-    researcher_client: Client, study: Study, provider: str
-) -> None:
-    page = words_of(researcher_client.get(address("start_pass", study)).content.decode())
-
-    n_complete = sum(response.state == ResponseState.OK for response in study.responses)
-    assert f"{n_complete} complete responses for each of 1 judge." in page
 
 
 def test_a_pass_at_its_budget_is_resumed_with_a_higher_cap(
@@ -185,35 +73,6 @@ def test_a_pass_that_paused_itself_gives_its_own_reason(researcher_client: Clien
     assert "Paused. The endpoint has moved." in page
     assert "paused by a person" not in page
     assert 'name="max_calls"' not in page
-
-
-def test_a_dead_key_starts_nothing_and_says_why(
-    researcher_client: Client, study: Study, dead_provider: str
-) -> None:
-    answer = researcher_client.post(
-        address("start_pass", study), {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"}
-    )
-
-    assert answer.status_code == 422
-    assert "HTTP 401" in answer.content.decode()
-    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"judges": []}, {"judges": ["nobody"]}, {"rubric": "nothing"}, {"shots": "-1"}, {"limit": "0"}],
-    ids=["no judge", "unknown judge", "unknown rubric", "negative shots", "limit of none"],
-)
-def test_bad_choices_are_named_and_start_nothing(
-    researcher_client: Client, study: Study, provider: str, change: dict[str, object]
-) -> None:
-    asked = {"judges": ["judge-x"], "rubric": "likert-v1", "shots": "0"} | change
-
-    answer = researcher_client.post(address("start_pass", study), asked)
-
-    assert answer.status_code == 422
-    assert "Nothing was saved yet" in answer.content.decode()
-    assert not JudgePass.objects.filter(source=PassSource.JUDGED).exists()
 
 
 def test_live_part_shows_counts_and_asks_for_itself_while_running(
