@@ -149,6 +149,11 @@ class Response(models.Model):
             ),
         ]
 
+    @property
+    def is_simulated(self) -> bool:
+        """The loopback provider answered, and not the model that is named. Known of collected responses."""
+        return bool((self.settings or {}).get("is_simulated"))
+
 
 class Annotator(models.Model):
     """One human rater of one benchmark, under a code. Imported raters have no account."""

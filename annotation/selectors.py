@@ -43,11 +43,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Reading:
-    """What an annotator reads of one item."""
+    """What an annotator reads of one item; `is_simulated` when the response is made up."""
 
     theme: str
     prompt: str
     response: str
+    is_simulated: bool
 
 
 @dataclass(frozen=True)
@@ -220,10 +221,17 @@ def own_assignment(membership: Membership, public_id: str) -> Assignment | None:
 
 def reading_of(assignment: Assignment) -> Reading:
     """Theme and texts of the item. One query."""
-    theme, prompt, response = Response.objects.values_list(
-        "prompt__risk_category", "prompt__text", "text"
-    ).get(pk=assignment.item.response_id)
-    return Reading(theme, prompt, response)
+    response = (
+        Response.objects.select_related("prompt")
+        .only("text", "settings", "prompt__risk_category", "prompt__text")
+        .get(pk=assignment.item.response_id)
+    )
+    return Reading(
+        theme=response.prompt.risk_category,
+        prompt=response.prompt.text,
+        response=response.text,
+        is_simulated=response.is_simulated,
+    )
 
 
 def own_label(assignment: Assignment) -> Label | None:

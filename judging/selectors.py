@@ -11,7 +11,7 @@ from annotation.models import Benchmark, Campaign, Response
 from annotation.selectors import current_labels
 from judging.choices import PassKind, PassSource, PassState, RubricScale
 from judging.errors import DomainError, PassError
-from judging.models import JudgePass, RuleAdoption, Verdict
+from judging.models import Generation, JudgePass, RuleAdoption, Verdict
 from judging.staleness import reported_score, reported_state
 from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
 
@@ -99,6 +99,22 @@ def find_pass_anywhere(public_id: str) -> JudgePass:
 def _is_storable(name: str) -> bool:
     """False for a text that no row can hold and that a database may refuse to compare."""
     return "\0" not in name and not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def holds_simulated_responses(benchmark: Benchmark) -> bool:
+    """Whether the loopback provider made a response here, so that what rests on the benchmark says so.
+
+    True for a benchmark that is simulated as a whole. At most one query, which most benchmarks end at once.
+    """
+    if benchmark.is_simulated:
+        return True
+    made = Generation.objects.filter(
+        judge_pass__benchmark=benchmark,
+        judge_pass__kind=PassKind.COLLECTION,
+        judge_pass__is_simulated=True,
+        response__settings__is_simulated=True,
+    )
+    return made.exists()
 
 
 def count_rollout_responses(benchmark: Benchmark) -> int:

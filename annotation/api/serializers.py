@@ -27,6 +27,8 @@ class ResponseSerializer(PublicIdSerializer):
     prompt = serializers.CharField(source="prompt.public_id", read_only=True)
     case_uid = serializers.CharField(source="prompt.case_uid", read_only=True)
     model = serializers.CharField(source="target_model.slug", read_only=True)
+    settings = serializers.JSONField(read_only=True, allow_null=True)
+    is_simulated = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = Response
@@ -41,6 +43,10 @@ class ResponseSerializer(PublicIdSerializer):
             "text",
             "error",
             "finish_reason",
+            "n_tokens",
+            "tokens_source",
+            "settings",
+            "is_simulated",
             "created_at",
         ]
         read_only_fields = fields

@@ -145,14 +145,14 @@ def _label_page(
     status: int = 200,
 ) -> HttpResponse:
     label = own_label(assignment)
-    previous = last_label(membership)
+    previous, reading = last_label(membership), reading_of(assignment)
     context: dict[str, Any] = {
         "campaign": membership.campaign,
-        "is_simulated": membership.campaign.benchmark.is_simulated,
+        "is_simulated": membership.campaign.benchmark.is_simulated or reading.is_simulated,
         "assignment": assignment,
         "is_skipped": assignment.state == AssignmentState.SKIPPED,
         "is_revision": label is not None,
-        "reading": reading_of(assignment),
+        "reading": reading,
         "is_shown": bool(form.errors) or not membership.campaign.reveals_on_tap,
         "progress": progress_of(membership),
         "form": form,

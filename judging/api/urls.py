@@ -4,6 +4,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from judging.api import views
+from judging.api.collecting import GenerationViewSet
 from judging.api.comparison import BenchmarkComparisonView
 from judging.api.figures import BenchmarkAgreementView, BenchmarkReportView
 from judging.api.files import ExportView, ImportView
@@ -13,6 +14,7 @@ router.register("judges", views.JudgeViewSet)
 router.register("rubrics", views.RubricViewSet)
 router.register("passes", views.PassViewSet)
 router.register("verdicts", views.VerdictViewSet)
+router.register("generations", GenerationViewSet)
 router.register("rules", views.RuleViewSet)
 router.register("reports", views.ReportViewSet)
 urlpatterns = [

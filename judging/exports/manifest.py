@@ -11,25 +11,37 @@ from judging.exports.cells import CellChanges
 from judging.exports.columns import Basis, Table, utc_text
 from judging.models import JudgePass
 from judging.reports import code_version
+from judging.selectors import holds_simulated_responses
 
 SCHEMA_VERSION = 1
 SIMULATED_NOTICE = "SIMULATED data: no answer, label or score here comes from a real model or person."
+PARTLY_SIMULATED_NOTICE = (
+    "SIMULATED in part: the benchmark holds responses that a loopback provider made up, and not the model "
+    "that they name. The table of responses says which."
+)
 
 
 def is_simulated(benchmark: Benchmark, basis: Basis) -> bool:
-    """True when the benchmark, or the pass that the table rests on, is simulated."""
-    return benchmark.is_simulated or bool(basis.judge_pass and basis.judge_pass.is_simulated)
+    """True when the pass that the table rests on, or any response of the benchmark, is simulated."""
+    is_pass_simulated = basis.judge_pass is not None and basis.judge_pass.is_simulated
+    return is_pass_simulated or holds_simulated_responses(benchmark)
 
 
-def notice_of(benchmark: Benchmark, *, is_simulated: bool) -> str | None:
+def notice_of(benchmark: Benchmark, *, basis: Basis) -> str | None:
     """Simulation, canary, licence and attribution in one line, None when there is nothing to say."""
     parts = [
-        SIMULATED_NOTICE if is_simulated else None,
+        _simulation_notice(benchmark, basis),
         f"Canary: {benchmark.canary}" if benchmark.canary else None,
         f"Licence: {benchmark.licence}" if benchmark.licence else None,
         f"Attribution: {benchmark.attribution}" if benchmark.attribution else None,
     ]
     return " | ".join(" ".join(part.split()) for part in parts if part) or None
+
+
+def _simulation_notice(benchmark: Benchmark, basis: Basis) -> str | None:
+    if benchmark.is_simulated or (basis.judge_pass is not None and basis.judge_pass.is_simulated):
+        return SIMULATED_NOTICE
+    return PARTLY_SIMULATED_NOTICE if holds_simulated_responses(benchmark) else None
 
 
 def count_benchmark(benchmark: Benchmark) -> dict[str, int]:
@@ -58,15 +70,14 @@ def describe_table(
 ) -> dict[str, Any]:
     """The manifest without the file's own name, size and hash. Call it when all rows are written."""
     basis = table.basis
-    simulated = is_simulated(benchmark, basis)
     return {
         "schema_version": SCHEMA_VERSION,
         "table": name,
         "format": format,
         "flavour": flavour,
         "benchmark": benchmark.slug,
-        "is_simulated": simulated,
-        "notice": notice_of(benchmark, is_simulated=simulated),
+        "is_simulated": is_simulated(benchmark, basis),
+        "notice": notice_of(benchmark, basis=basis),
         "canary": benchmark.canary,
         "licence": benchmark.licence,
         "attribution": benchmark.attribution,

@@ -5,21 +5,33 @@ names them and leaves them unread.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from django.db.models import Case, Count, QuerySet, When
+from django.db.models import Case, CharField, Count, QuerySet, Value, When
 
 from annotation.choices import AnnotatorType, ItemKind, Rating
 from annotation.models import Benchmark, Campaign, Label, Prompt, Response
-from judging.choices import UNSETTLED_STATES, FailureCode, VerdictState
+from judging.choices import UNSETTLED_STATES, FailureCode, PassKind, VerdictState
 from judging.exports.columns import Basis, Column, Kind, Row, Table, integers, texts, utc_text
-from judging.models import JudgePass, Verdict, VerdictAttempt
+from judging.models import GenerationAttempt, JudgePass, Verdict, VerdictAttempt
 from judging.selectors import published_exemplars, standing_labels
 from judging.staleness import STALE, is_stale
 
 # In the paper's score file a missing score is -1; `state` beside it says what happened.
 NO_SCORE = -1
 UNPARSEABLE = "unparseable"
+CALL_FIELDS = (
+    "token",
+    "outcome",
+    "http_status",
+    "tokens_in",
+    "tokens_out",
+    "cost_micros",
+    "latency_ms",
+    "reply_text",
+    "detail",
+)
 RATING_WORDS: dict[str | None, str] = {Rating.ACCEPTABLE: "Yes", Rating.UNACCEPTABLE: "No"}
 
 
@@ -33,7 +45,7 @@ def open_prompts(benchmark: Benchmark) -> Table:
 
 
 def open_responses(benchmark: Benchmark) -> Table:
-    """The columns of `responses.csv`, then state and id. Two queries.
+    """The columns of `responses.csv`, then state, id, and how a collected one was made. Two queries.
 
     Responses outside any rollout are left out, since that file cannot hold them; they are in the
     tables of labels and of calibrated responses.
@@ -55,6 +67,9 @@ def open_responses(benchmark: Benchmark) -> Table:
             "state",
             "finish_reason",
             "public_id",
+            "n_tokens",
+            "tokens_source",
+            "settings",
         )
     )
     return Table(
@@ -63,10 +78,19 @@ def open_responses(benchmark: Benchmark) -> Table:
             *integers("rollout"),
             *texts("risk_category", "risk_mechanism", "prompt", "model", "response", "error"),
             *texts("response_state", "finish_reason", "response_id"),
+            *integers("n_tokens"),
+            *texts("tokens_source"),
+            Column("settings", Kind.JSON),
+            Column("is_simulated", Kind.BOOLEAN),
         ),
-        rows=values.iterator(),
+        rows=((*row, _is_simulated(benchmark, row[-1])) for row in values.iterator()),
         left_out=left_out,
     )
+
+
+def _is_simulated(benchmark: Benchmark, settings: Mapping[str, Any] | None) -> bool:
+    """Whether a response is made up: known of the whole benchmark, or of what was collected."""
+    return benchmark.is_simulated or bool((settings or {}).get("is_simulated"))
 
 
 def open_labels(benchmark: Benchmark, campaign: Campaign | None) -> Table:
@@ -222,28 +246,8 @@ def _error_of(verdict: Verdict) -> str | None:
 
 
 def open_attempts(judge_pass: JudgePass) -> Table:
-    """Every paid call of a pass. One query."""
-    values = (
-        VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass)
-        .order_by("pk")
-        .values_list(
-            "verdict__response__prompt__case_uid",
-            "verdict__response__rollout",
-            "verdict__response__target_model__slug",
-            "verdict__judge__slug",
-            "token",
-            "outcome",
-            "http_status",
-            "tokens_in",
-            "tokens_out",
-            "cost_micros",
-            "latency_ms",
-            "reply_text",
-            "detail",
-            "verdict__response__public_id",
-            "at",
-        )
-    )
+    """Every paid call of a pass. One query. The calls of a collection have no judge."""
+    values = _collecting_calls(judge_pass) if judge_pass.kind == PassKind.COLLECTION else _calls(judge_pass)
     return Table(
         columns=(
             *texts("case_uid"),
@@ -256,4 +260,30 @@ def open_attempts(judge_pass: JudgePass) -> Table:
         ),
         rows=((*row[:-1], utc_text(row[-1])) for row in values.iterator()),
         basis=Basis(judge_pass=judge_pass),
+    )
+
+
+def _calls(judge_pass: JudgePass) -> QuerySet[VerdictAttempt, tuple[Any, ...]]:
+    calls = VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).order_by("pk")
+    return calls.values_list(
+        "verdict__response__prompt__case_uid",
+        "verdict__response__rollout",
+        "verdict__response__target_model__slug",
+        "verdict__judge__slug",
+        *CALL_FIELDS,
+        "verdict__response__public_id",
+        "at",
+    )
+
+
+def _collecting_calls(judge_pass: JudgePass) -> QuerySet[GenerationAttempt, tuple[Any, ...]]:
+    calls = GenerationAttempt.objects.filter(generation__judge_pass=judge_pass).order_by("pk")
+    return calls.values_list(
+        "generation__prompt__case_uid",
+        "generation__rollout",
+        "generation__target_model__slug",
+        Value(None, output_field=CharField()),
+        *CALL_FIELDS,
+        "generation__response__public_id",
+        "at",
     )

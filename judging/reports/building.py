@@ -11,7 +11,14 @@ from judging.choices import PassState
 from judging.models import JudgePass, Report
 from judging.reports.digests import SCHEMA_VERSION, code_version, digest_of_input
 from judging.reports.rule_choice import ChosenRule, choose_rule
-from judging.selectors import count_rollout_responses, default_pass, load_evidence, load_labels, passes_of
+from judging.selectors import (
+    count_rollout_responses,
+    default_pass,
+    holds_simulated_responses,
+    load_evidence,
+    load_labels,
+    passes_of,
+)
 from judging.stats.records import Evidence
 
 DEFAULT_SEED = 20260629
@@ -167,7 +174,7 @@ def _compute(
         results = dict(measure_results(evidence, rule=chosen.rule))
     return {
         "benchmark": benchmark.slug,
-        "is_simulated": benchmark.is_simulated or bool(judge_pass and judge_pass.is_simulated),
+        "is_simulated": bool(judge_pass and judge_pass.is_simulated) or holds_simulated_responses(benchmark),
         "rule": chosen.rule.to_json() if chosen else None,
         "rule_name": chosen.name if chosen else None,
         "rule_source": chosen.source if chosen else None,

@@ -10,6 +10,7 @@ from django.conf import settings
 from annotation.models import Benchmark
 from judging.models import JudgePass
 from judging.reports.rule_choice import ChosenRule
+from judging.selectors import holds_simulated_responses
 from judging.stats.records import Evidence
 
 SCHEMA_VERSION = 1
@@ -43,7 +44,7 @@ def digest_of_input(
     head = {
         "schema_version": SCHEMA_VERSION,
         "code_version": code_version(),
-        "benchmark": [benchmark.slug, benchmark.is_simulated],
+        "benchmark": [benchmark.slug, benchmark.is_simulated, holds_simulated_responses(benchmark)],
         "pass": [judge_pass.public_id, judge_pass.digest, judge_pass.is_simulated] if judge_pass else None,
         "rule": _describe_rule(chosen) if chosen else None,
         "seed": seed,

@@ -12,7 +12,7 @@ from judging.choices import UNSETTLED_STATES, FailureCode, GenerationState, Pass
 from judging.collecting.configuration import shown_parameters
 from judging.collecting.planning import CollectionPlan
 from judging.models import JudgePass
-from judging.passes.seats import SeatCheck
+from judging.passes.seats import SeatCheck, frozen_models
 from judging.selectors import passes_of
 from judging.views.context import pass_address
 from judging.views.tables import Cell, Column, Row, Table, text_column
@@ -159,7 +159,7 @@ def collection_table(benchmark: Benchmark) -> Table | None:
                 [
                     Cell(judge_pass.name, href=pass_address(judge_pass)),
                     Cell(_state_words(judge_pass)),
-                    Cell(", ".join(judge_pass.configuration["targets"])),
+                    Cell(", ".join(frozen_models(judge_pass.configuration))),
                     Cell(judge_pass.n_collected, kind="count"),
                     Cell(judge_pass.n_other, kind="count"),
                     Cell(judge_pass.n_waiting, kind="count"),

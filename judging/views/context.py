@@ -15,6 +15,7 @@ from judging.choices import PassKind
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 from judging.importing.uploads import UploadTooLarge
 from judging.models import JudgePass
+from judging.selectors import holds_simulated_responses
 
 # What a view returns is left open: a streamed file is no HttpResponse.
 Page = Callable[..., Any]
@@ -66,8 +67,15 @@ def show_page(
     status: int = HTTPStatus.OK,
     **context: Any,
 ) -> HttpResponse:
-    """Render one page inside the researcher's frame. One query, for the list of benchmarks."""
-    frame = {"benchmark": benchmark, "benchmarks": list(Benchmark.objects.order_by("name")), "tab": tab}
+    """Render one page inside the researcher's frame. Two queries: other benchmarks, simulated responses."""
+    frame = {
+        "benchmark": benchmark,
+        "benchmarks": list(Benchmark.objects.order_by("name")),
+        "tab": tab,
+        "is_partly_simulated": benchmark is not None
+        and not benchmark.is_simulated
+        and holds_simulated_responses(benchmark),
+    }
     return render(request, template, frame | context, status=status)
 
 

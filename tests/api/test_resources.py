@@ -12,8 +12,10 @@ from judging.models import Verdict
 from tests.exports.study import Study, make_study
 from tests.factories import (
     make_account,
+    make_generation,
     make_item,
     make_label,
+    make_pass,
     make_report,
     make_response,
     make_rubric,
@@ -31,6 +33,7 @@ LISTS = [
     "rubrics",
     "passes",
     "verdicts",
+    "generations",
     "rules",
     "reports",
 ]
@@ -44,6 +47,8 @@ def study(db: None) -> Study:
     make_rule(benchmark=study.benchmark)
     make_report(benchmark=study.benchmark, content={"models": []})
     make_rubric(slug="likert-v1")
+    collection = make_pass(benchmark=study.benchmark, kind="COLLECTION", scale="TEXT")
+    make_generation(judge_pass=collection, prompt=study.responses[0].prompt)
     return study
 
 
