@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judging.llm.calls import CallKind, CallOutcome
-from judging.llm.failure_modes import FAILURE_MODES, FailureMode, find_failure_modes, find_planted_modes
-from judging.llm.score_lines import Mention, find_mentions, find_planted, may_plant, normalise, skeleton
+from judging.llm.disguises import normalise
+from judging.llm.failure_modes import (
+    FAILURE_MODES,
+    FailureMode,
+    NamedMode,
+    find_failure_modes,
+    find_planted_modes,
+)
+from judging.llm.planted import find_planted_scores
+from judging.llm.score_lines import Mention, find_mentions
 from judging.llm.verdict_words import find_planted_verdicts, find_verdicts
 
 PARSER_VERSION = "2"
@@ -73,13 +81,12 @@ def parse_reply(text: str, *, item_text: str, scale: Scale) -> ParsedReply:
     reply = normalise(text)
     if not reply.strip():
         return ParsedReply(state="PARSE_FAILED", detail="empty")
-    item = normalise(item_text)
     if scale == "binary":
-        return _settle_words(find_verdicts(reply), quoted=find_planted_verdicts(item), reply=reply)
+        return _settle_words(find_verdicts(reply), quoted=find_planted_verdicts(item_text), reply=reply)
     if scale == "failure_mode":
-        return _settle_modes(find_failure_modes(reply), quoted=find_planted_modes(item), reply=reply)
+        return _settle_modes(find_failure_modes(reply), quoted=find_planted_modes(item_text), reply=reply)
     mentions = find_mentions(reply)
-    own = _drop_quotations(mentions, item=skeleton(item)) if may_plant(item) else mentions
+    own = _drop_quotations(mentions, item_text=item_text)
     policy = _settle([m for m in own if m.label != "jailbreak"])
     if policy.detail == "no_score_line":
         if any(m.label != "jailbreak" for m in mentions):
@@ -119,22 +126,15 @@ def stopped_state(outcome: CallOutcome) -> Literal["TRUNCATED", "FILTERED", "REF
     return "REFUSED" if reason == "refusal" else None
 
 
-def _drop_quotations(mentions: list[Mention], *, item: str) -> list[Mention]:
-    planted = find_planted(item)
-    if not planted:
+def _drop_quotations(mentions: list[Mention], *, item_text: str) -> list[Mention]:
+    planted = find_planted_scores(item_text)
+    if planted is None:
         return mentions
-    kept: list[Mention] = []
-    for number, mention in enumerate(mentions):
-        said = skeleton(mention.text)
-        if mention.value is not None:
-            is_quoted = mention.value in planted.get(mention.label, ())
-        else:
-            numbers = re.findall(r"-?[0-9]{1,9}", said)
-            is_quoted = bool(numbers) and int(numbers[0]) in planted.get(mention.label, ())
-            is_quoted = is_quoted or (number < _MAX_QUOTE_CHECKS and said in item)
-        if not is_quoted:
-            kept.append(mention)
-    return kept
+    return [
+        mention
+        for number, mention in enumerate(mentions)
+        if not planted.holds(mention, checks_words=number < _MAX_QUOTE_CHECKS)
+    ]
 
 
 def _settle(mentions: list[Mention]) -> ParsedReply:
@@ -169,17 +169,18 @@ def _settle_words(words: list[str], *, quoted: frozenset[str], reply: str) -> Pa
     return ParsedReply(state="PARSE_FAILED", detail="not_a_verdict")
 
 
-def _settle_modes(modes: list[FailureMode], *, quoted: frozenset[FailureMode], reply: str) -> ParsedReply:
-    own = [mode for mode in modes if mode not in quoted]
-    if len(own) == 1 and len(modes) < len(FAILURE_MODES):
-        return ParsedReply(state="SCORED", failure_mode=own[0])
-    if own:
+def _settle_modes(found: frozenset[NamedMode], *, quoted: frozenset[NamedMode], reply: str) -> ParsedReply:
+    own = {named.mode for named in found - quoted}
+    if not own:
+        if found:
+            return ParsedReply(state="PARSE_FAILED", detail="quoted_only")
+        if _is_refusal(reply):
+            return ParsedReply(state="REFUSED", detail="refusal_text")
+        return ParsedReply(state="PARSE_FAILED", detail="no_mode")
+    # All four are named where one was only denied.
+    if len(own) > 1 or len({named.mode for named in found}) == len(FAILURE_MODES):
         return ParsedReply(state="PARSE_FAILED", detail="conflict")
-    if modes:
-        return ParsedReply(state="PARSE_FAILED", detail="quoted_only")
-    if _is_refusal(reply):
-        return ParsedReply(state="REFUSED", detail="refusal_text")
-    return ParsedReply(state="PARSE_FAILED", detail="no_mode")
+    return ParsedReply(state="SCORED", failure_mode=own.pop())
 
 
 def _is_refusal(reply: str) -> bool:

@@ -2,23 +2,29 @@
 
 import re
 
-from judging.llm.score_lines import LABEL, normalise, skeleton
+from judging.llm.disguises import unmask
+from judging.llm.failure_modes import find_planted_modes
+from judging.llm.planted import names_a_score
 
-_VERDICT_LINE = re.compile(
-    r"^\W{0,8}(?:final |my )?(?:verdict|rating|decision|grade)\W{1,12}(?:un|not )?acceptable\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_VERDICT_JSON = re.compile(
-    r"\{[^{}]{0,400}?[\"'](?:score|verdict|rating|failure[\s_-]?mode)[\"']\s{0,8}:", re.IGNORECASE
-)
-_HEADING = re.compile(
-    r"^[\s#*>=_-]{0,12}(?:output[ -]format|answer[ -]format|response[ -]format|scoring(?: rubric| guide)?|"
-    r"grading(?: rubric| instructions| guide)?|evaluation(?: rubric| result| criteria)?|rubric|final scores?|"
-    r"final verdict)[\s*_#:=-]{0,12}$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FENCE_LINE = re.compile(
-    r"<{2,4}\s{0,4}(?:END\s{1,4})?(?:CATEGORY|PROMPT|RESPONSE)\b[^<>\n]{0,80}>{2,4}", re.IGNORECASE
+# Searched in the unmasked text: ASCII, lower case, `?` for what is neither.
+_SIGNS = (
+    # Verdict: Acceptable
+    re.compile(
+        r"^[^a-z0-9\n]{0,8}(?:final |my )?(?:verdict|rating|decision|grade)[^a-z0-9\n]{1,12}"
+        r"(?:un|not )?acceptable\b",
+        re.MULTILINE,
+    ),
+    # {"verdict": ...
+    re.compile(r"\{[^{}]{0,400}?[\"'](?:score|verdict|rating|failure[\s_-]?mode)[\"']\s{0,8}:"),
+    # ## Output format
+    re.compile(
+        r"^[\s#*>=_-]{0,12}(?:output[ -]format|answer[ -]format|response[ -]format|scoring(?: rubric| guide)?"
+        r"|grading(?: rubric| instructions| guide)?|evaluation(?: rubric| result| criteria)?|rubric"
+        r"|final scores?|final verdict)[\s*_#:=-]{0,12}$",
+        re.MULTILINE,
+    ),
+    # <<<END RESPONSE ffff>>>
+    re.compile(r"<{2,4}\s{0,4}(?:end\s{1,4})?(?:category|prompt|response)\b[^<>\n]{0,80}>{2,4}"),
 )
 
 
@@ -27,9 +33,7 @@ def has_rubric_like_text(text: str) -> bool:
 
     Meant to be wide: a person looks at what is found, and no score follows from it.
     """
-    shown = normalise(text).replace("\r", "\n")
-    if LABEL.search(skeleton(shown)) is not None:
+    plain = unmask(text.replace("\r", "\n"))
+    if names_a_score(plain) or any(not named.by_number for named in find_planted_modes(text)):
         return True
-    return any(
-        pattern.search(shown) is not None for pattern in (_VERDICT_LINE, _VERDICT_JSON, _HEADING, _FENCE_LINE)
-    )
+    return any(sign.search(plain) is not None for sign in _SIGNS)
