@@ -5,7 +5,6 @@ The only module that imports the openai SDK, inside `__aenter__`, as it takes a 
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from judging.llm.addresses import refuse_private_resolution
 from judging.llm.calls import CallOutcome, CallRequest, SentRequest
 from judging.llm.embedding_calls import EmbeddingOutcome, EmbeddingRequest, read_embeddings
 from judging.llm.endpoints import Endpoint
+from judging.llm.keys import read_key
 from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class JudgeClient:
         import httpx2
         import openai
 
-        if self._endpoint.key_variable is not None and _read_key(self._endpoint.key_variable) is None:
+        if self._endpoint.key_variable is not None and read_key(self._endpoint.key_variable) is None:
             name = self._endpoint.key_variable
             return CallOutcome(kind="auth", detail=f"{name} is not set or is no usable key")
         try:
@@ -207,7 +207,7 @@ class JudgeClient:
         # The cap counts bytes as they arrive; a compressed reply could unfold to any size behind it.
         request.headers["Accept-Encoding"] = "identity"
         variable = self._endpoint.key_variable
-        key = _read_key(variable) if variable is not None else None
+        key = read_key(variable) if variable is not None else None
         if key is not None:
             request.headers["Authorization"] = f"Bearer {key}"
 
@@ -235,12 +235,6 @@ class JudgeClient:
 
 def _milliseconds_since(started: float) -> int:
     return round((time.perf_counter() - started) * 1000)
-
-
-def _read_key(variable: str) -> str | None:
-    """The key in an environment variable, or None when it is absent or cannot stand in a header."""
-    key = os.environ.get(variable, "").strip()
-    return key if key and key.isascii() and key.isprintable() else None
 
 
 def _read_transport_fault(error: BaseException) -> CallOutcome:
