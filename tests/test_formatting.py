@@ -44,6 +44,21 @@ def test_kappa_text(value: float | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        pytest.param(0.98, "0.980", id="the limit"),
+        pytest.param(0.979999, "0.979", id="below the limit"),
+        pytest.param(0.581, "0.581", id="no digit lost to binary"),
+        pytest.param(1.0, "1.000", id="one"),
+        pytest.param(-0.0004, "0.000", id="no-negative-zero"),
+        pytest.param(None, "–", id="none"),
+    ],
+)
+def test_similarity_text_is_cut_and_not_rounded(value: float | None, text: str) -> None:
+    assert formatting.similarity_text(value) == text
+
+
+@pytest.mark.parametrize(
     ("bounds", "text"),
     [
         ([0.5, 0.6], "[0.50, 0.60]"),

@@ -67,6 +67,11 @@ def score_text(value: Number | None) -> str:
     return kappa_text(value)
 
 
+def similarity_text(value: Number | None) -> str:
+    """A cosine with three digits, cut and not rounded: what is below a limit never reads as the limit."""
+    return DASH if value is None or _is_absent(value) else _fixed(math.trunc(value * 1000 + 1e-6) / 1000, 3)
+
+
 def interval_text(bounds: Sequence[Number | None] | None) -> str:
     """The two ends of a coefficient's interval: `[0.50, 0.60]`."""
     return _ends(bounds, kappa_text)
@@ -158,6 +163,12 @@ def kappa(value: Number | None, reason: str = "") -> SafeString:
 def score(value: Number | None, reason: str = "") -> SafeString:
     """`{{ weighted_score|score:reason }}`."""
     return _data(value, score_text(value), reason)
+
+
+@register.filter
+def similarity(value: Number | None, reason: str = "") -> SafeString:
+    """`{{ exemplar.similarity|similarity }}`."""
+    return _data(value, similarity_text(value), reason)
 
 
 @register.filter
@@ -256,6 +267,7 @@ SHOWN_AS: dict[str, Callable[[Any, str], Any]] = {
     "rate": rate,
     "kappa": kappa,
     "score": score,
+    "similarity": similarity,
     "interval": interval,
     "rate_interval": rate_interval,
     "points": points,

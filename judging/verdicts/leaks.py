@@ -52,7 +52,7 @@ def refuse_leak(
             for exemplar in stored
         ],
         pool=pool,
-        exclusion="response" if configuration["exclusion"] == "response" else "case",
+        exclusion="response" if configuration.get("exclusion") == "response" else "case",
         max_similarity=(configuration.get("pool") or {}).get("max_similarity", MAX_SIMILARITY),
     )
 

@@ -1,6 +1,5 @@
 """One response with everything that was said about it."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +13,10 @@ from annotation.selectors import current_labels
 from judging.models import Verdict
 from judging.reports import Grading
 from judging.stats.aggregation import Decision
-from judging.stats.records import ACCEPTABLE, UNACCEPTABLE
 from judging.views import listings
 from judging.views.choosing import ReportChoice, read_choice
 from judging.views.context import benchmark_page, show_page
+from judging.views.exemplars import ShownExemplars, show_exemplars
 from judging.views.tables import Cell, Column, Row, Table, text_column
 from judging.views.wording import missing_words
 
@@ -56,51 +55,30 @@ def show_response(request: HttpRequest, benchmark: Benchmark, public_id: str) ->
 
 
 @dataclass(frozen=True)
-class ShownExemplar:
-    """A labelled response that the judge was shown, and how near it was."""
-
-    case_uid: str
-    address: str
-    verdict: str
-    similarity: float
-
-
-@dataclass(frozen=True)
 class ShownVerdict:
-    """A verdict with its state in words and what the judge was shown beside the case."""
+    """A verdict with its state in words, and what the judge was shown beside the case, if anything.
+
+    `n_exemplars` are counts that an imported file gave, where nothing more is known.
+    """
 
     verdict: Verdict
     state: str
+    exemplars: ShownExemplars | None
     n_exemplars: str | None
-    exemplars: Sequence[ShownExemplar]
 
 
 def _show_verdicts(response: Response, choice: ReportChoice) -> list[ShownVerdict]:
     verdicts = list(listings.verdicts_on(response))
-    wanted = {exemplar["response"] for verdict in verdicts for exemplar in verdict.exemplars or ()}
-    shown = {found.pk: found for found in listings.listed_responses(sorted(wanted))}
+    exemplars = show_exemplars(response, verdicts, choice)
     return [
         ShownVerdict(
             verdict=verdict,
             state=missing_words(verdict.skip_code or verdict.state),
-            n_exemplars=_exemplar_counts(verdict),
-            exemplars=[
-                _show_exemplar(exemplar, shown[exemplar["response"]], choice)
-                for exemplar in verdict.exemplars or ()
-                if exemplar["response"] in shown
-            ],
+            exemplars=exemplars.get(verdict.pk),
+            n_exemplars=None if verdict.pk in exemplars else _exemplar_counts(verdict),
         )
         for verdict in verdicts
     ]
-
-
-def _show_exemplar(exemplar: Mapping[str, Any], response: Response, choice: ReportChoice) -> ShownExemplar:
-    return ShownExemplar(
-        case_uid=response.prompt.case_uid,
-        address=choice.address("response", public_id=response.public_id),
-        verdict=UNACCEPTABLE if exemplar["unacceptable"] else ACCEPTABLE,
-        similarity=exemplar["similarity"],
-    )
 
 
 def _exemplar_counts(verdict: Verdict) -> str | None:
