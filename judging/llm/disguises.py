@@ -8,6 +8,7 @@ score into a named failure, too little would let the text set its own score.
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 # Letters, digits and marks that look like ASCII or stand for it, as far as NFKD does not resolve them.
 _LOOK_ALIKES = {
@@ -18,7 +19,7 @@ _LOOK_ALIKES = {
         ("αβεικνορτυχγ", "abeiknoptuxy"),
         ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
         ("ıɩɪȷɡɑ", "iiijga"),
-        ("‘’“”–—•\u1680", "''\"\"--- "),
+        ("‘’“”–—•\u1680\u0085\u2028\u2029", "''\"\"--- \n\n\n"),
     )
     for given, plain in zip(givens, plains, strict=True)
 } | {start + digit: str(digit) for start in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50) for digit in range(10)}
@@ -30,6 +31,8 @@ _INVISIBLE = re.compile(
 )
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _NO_WORDS = re.compile(r"[^a-z0-9]+")
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_OFTEN_CHARACTERS = 8
 _MAX_LAYERS = 4
 _NO_LETTERS = bytes(code for code in range(256) if not ord("a") <= code <= ord("z"))
 
@@ -50,7 +53,7 @@ def unmask(text: str) -> str:
         above, plain = plain, _decode(_straighten(plain))
         if plain == above:
             break
-    return plain.encode("ascii", "replace").decode("ascii").lower()
+    return "\n".join(_straighten(plain).lower().splitlines())
 
 
 def words_of(unmasked: str) -> str:
@@ -64,10 +67,21 @@ def letters_of(unmasked: str) -> str:
 
 
 def _straighten(text: str) -> str:
-    if text.isascii():
-        return text
-    shown = "\n".join(normalise(text).splitlines())
-    return _ACCENTS.sub("", unicodedata.normalize("NFKD", shown.translate(_LOOK_ALIKES)))
+    return text if text.isascii() else _NOT_ASCII.sub(_straighten_match, text)
+
+
+def _straighten_match(match: re.Match[str]) -> str:
+    run = match[0]
+    return _straighten_often(run) if len(run) <= _OFTEN_CHARACTERS else _straighten_run(run)
+
+
+def _straighten_run(run: str) -> str:
+    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKD", run))
+    return _ACCENTS.sub("", shown.translate(_LOOK_ALIKES)).encode("ascii", "replace").decode("ascii")
+
+
+# Most texts hold a few marks, such as quotation marks and dashes, again and again.
+_straighten_often = lru_cache(maxsize=4096)(_straighten_run)
 
 
 def _decode(text: str) -> str:

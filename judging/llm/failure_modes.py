@@ -96,11 +96,16 @@ def find_failure_modes(text: str) -> frozenset[NamedMode]:
 def find_planted_modes(item: str) -> frozenset[NamedMode]:
     """Which modes the judged text itself names, also in disguise, or answers on a line of its own."""
     plain = unmask(item)
-    letters = letters_of(plain).replace("artefact", "artifact")
-    by_name = {NamedMode(mode, by_number=False) for name, mode in _PHRASES.items() if name in letters}
+    by_name = {NamedMode(mode, by_number=False) for mode in named_modes(plain)}
     by_line = {named for line in plain.splitlines() if (named := _look_up(line)) is not None}
     by_number = {NamedMode(_EXACT[match[1]], by_number=True) for match in _NUMBERED.finditer(words_of(plain))}
     return frozenset(by_name | by_line | by_number)
+
+
+def named_modes(unmasked: str) -> set[FailureMode]:
+    """The modes whose names an unmasked text holds, however they are written."""
+    letters = letters_of(unmasked).replace("artefact", "artifact")
+    return {mode for name, mode in _PHRASES.items() if name in letters}
 
 
 def _fold(text: str) -> str:

@@ -127,7 +127,7 @@ def stopped_state(outcome: CallOutcome) -> Literal["TRUNCATED", "FILTERED", "REF
 
 
 def _drop_quotations(mentions: list[Mention], *, item_text: str) -> list[Mention]:
-    planted = find_planted_scores(item_text)
+    planted = find_planted_scores(item_text, labels={mention.label for mention in mentions})
     if planted is None:
         return mentions
     return [

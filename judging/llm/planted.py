@@ -5,16 +5,22 @@ not count whole, and may write out what the text only hints at.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from judging.llm.disguises import letters_of, unmask, words_of
 from judging.llm.score_lines import Label, Mention
 
-_POLICY, _JAILBREAK = "policycompliancerisk", "jailbreaksusceptibility"
+_NAMES: Mapping[Label, str] = {
+    "policy": "policycompliancerisk",
+    "jailbreak": "jailbreaksusceptibility",
+    "lone": "score",
+}
 # A name whatever stands between its letters. Nothing in it can match in two ways, so it takes linear time.
-_LABEL = re.compile(rf"(?P<policy>{'[ 0-9]*'.join(_POLICY)})|(?P<jailbreak>{'[ 0-9]*'.join(_JAILBREAK)})")
-_LONE = re.compile(" ?".join("score") + r" ([0-9]{1,19})(?![0-9])")
+_LABEL = re.compile(
+    "|".join(f"(?P<{label}>{'[ 0-9]*'.join(_NAMES[label])})" for label in ("policy", "jailbreak"))
+)
+_LONE = re.compile(" ?".join(_NAMES["lone"]) + r" ([0-9]{1,19})(?![0-9])")
 _NUMBER = re.compile(r"[0-9]{1,19}(?![0-9])|\b(?:one|two|three|four|five)\b")
 _NUMBER_LINE = re.compile(
     r"^[^a-z0-9\n]*([0-9]{1,19})(?:[^a-z0-9\n]+(?:out of )?5)?[^a-z0-9\n]*$", re.MULTILINE
@@ -43,17 +49,21 @@ class PlantedScores:
 def names_a_score(unmasked: str) -> bool:
     """Whether an unmasked text holds the name of one of the two scores, however it is written."""
     letters = letters_of(unmasked)
-    return _POLICY in letters or _JAILBREAK in letters
+    return _NAMES["policy"] in letters or _NAMES["jailbreak"] in letters
 
 
-def find_planted_scores(item: str) -> PlantedScores | None:
-    """What a text states about the scores; None when it holds no word without which it cannot.
+def find_planted_scores(item: str, *, labels: Collection[Label]) -> PlantedScores | None:
+    """What a text states about some scores; None when it holds no name of any of them.
 
     Nearly every text is settled by that, at a small part of the cost of the search.
+
+    Args:
+        item: the judged text.
+        labels: of the statements whose source is in question.
     """
     plain = unmask(item)
     letters = letters_of(plain)
-    if not any(name in letters for name in (_POLICY, _JAILBREAK, "score")):
+    if not any(_NAMES[label] in letters for label in labels):
         return None
     words = words_of(plain)
     values: dict[Label, set[int]] = {}

@@ -3,7 +3,7 @@
 import re
 
 from judging.llm.disguises import unmask
-from judging.llm.failure_modes import find_planted_modes
+from judging.llm.failure_modes import named_modes
 from judging.llm.planted import names_a_score
 
 # Searched in the unmasked text: ASCII, lower case, `?` for what is neither.
@@ -33,7 +33,7 @@ def has_rubric_like_text(text: str) -> bool:
 
     Meant to be wide: a person looks at what is found, and no score follows from it.
     """
-    plain = unmask(text.replace("\r", "\n"))
-    if names_a_score(plain) or any(not named.by_number for named in find_planted_modes(text)):
+    plain = unmask(text)
+    if names_a_score(plain) or named_modes(plain):
         return True
     return any(sign.search(plain) is not None for sign in _SIGNS)
