@@ -6,20 +6,24 @@ A new page needs one line in `SCREENS`.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import protocol
 from annotation.campaigns import withdraw_consent
 from annotation.choices import Role
 from annotation.models import Response
 from carebench_web.demo.setup import import_benchmark
-from judging.choices import PassSource, PassState, VerdictState
+from judging.choices import FailureCode, GenerationState, PassKind, PassSource, PassState, VerdictState
+from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.models import JudgePass, Verdict
 from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
-from tests.factories import make_account, make_benchmark, make_pass, make_verdict
+from tests.collecting import stage
+from tests.factories import make_account, make_benchmark, make_pass, make_response, make_verdict
 
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
@@ -190,3 +194,59 @@ def running_pass(imported: JudgePass) -> JudgePass:
             score=row.score or 1 if state == VerdictState.SCORED else None,
         )
     return live
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_a_collection(
+    open_context: OpenContext,
+    sign_in: SignIn,
+    tmp_path: Path,
+    settings: Any,
+    colour_scheme: str,
+    size: str,
+) -> None:
+    """Choosing and checking a collection, one that runs, and the data page that lists it."""
+    benchmark = import_benchmark(tmp_path / "files")
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    with running(FakeProviderSettings()) as base_url:
+        settings.ENDPOINTS_FILE = stage.write_endpoints(
+            tmp_path / "endpoints.toml", base_url, prices=("1.25", "10"), key_variable=None
+        )
+        page.goto(reverse("judging:collect", args=[benchmark.slug]))
+        page.get_by_label("model-a").check()
+        page.get_by_label("Rollouts").fill("3")
+        page.get_by_label("System prompt").fill("You are a kind helper.")
+        page.get_by_label("Most tokens of an answer").fill("2048")
+        page.get_by_label("Only the first prompts").focus()
+        page.get_by_text("at most 221,184 come back").wait_for()
+        picture("collect")
+        page.get_by_role("button", name="Check before starting").click()
+        page.get_by_text("Every model answers").wait_for()
+        picture("collect-check")
+        page.get_by_role("button", name="Start collecting").click()
+        page.get_by_text("is running").first.wait_for()
+    judge_pass = JudgePass.objects.get(kind=PassKind.COLLECTION)
+    settle_some(judge_pass)
+    page.goto(reverse("judging:collection", args=[benchmark.slug, judge_pass.public_id]))
+    picture("collection")
+    page.goto(reverse("judging:data", args=[benchmark.slug]), wait_until="networkidle")
+    picture("data-collected")
+
+
+def settle_some(judge_pass: JudgePass) -> None:
+    """Settle half of a collection's rows, most of them well."""
+    states = [GenerationState.COLLECTED] * 7 + [GenerationState.TRUNCATED, GenerationState.CALL_FAILED]
+    rows = judge_pass.generations.order_by("pk")
+    for n, row in enumerate(rows[: rows.count() // 2]):
+        row.state = states[n % len(states)]
+        row.failure_code = FailureCode.TIMEOUT if row.state == GenerationState.CALL_FAILED else None
+        row.settled_at = timezone.now()
+        row.response = make_response(prompt=row.prompt, target_model=row.target_model, rollout=row.rollout)
+        row.save()

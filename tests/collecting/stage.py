@@ -23,13 +23,14 @@ def write_endpoints(
     models: Sequence[str] = MODELS,
     prices: tuple[str, str] | None = None,
     limits: Mapping[str, int] | None = None,
+    key_variable: str | None = KEY_VARIABLE,
 ) -> Path:
     """An endpoints file with one endpoint for all target models, and one judge that is no target."""
     lines = [
         "[[endpoint]]",
         'name = "local"',
         f'base_url = "{base_url}"',
-        f'key_variable = "{KEY_VARIABLE}"',
+        *([f'key_variable = "{key_variable}"'] if key_variable else []),
         "allow_private = true",
         *(f"{name} = {value}" for name, value in ({"max_in_flight": 8} | dict(limits or {})).items()),
     ]
