@@ -91,6 +91,8 @@ class Verdict(QueueRow):
     has_rubric_like_text = models.BooleanField(default=False)
     # The score follows from a named policy (an empty response read as Acceptable), no call was made.
     is_by_policy = models.BooleanField(default=False)
+    # The verdict of an earlier pass, on the same text under the same settings, that this one repeats.
+    taken_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
     exemplars = models.JSONField(null=True)
     n_exemplars_acceptable = models.PositiveSmallIntegerField(null=True)
     n_exemplars_unacceptable = models.PositiveSmallIntegerField(null=True)

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -36,6 +37,7 @@ from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.row_making import make_rows
 from judging.passes.scope import choose_responses, measure_scope
 from judging.passes.seats import preflight, seat_judges, store_judges
+from judging.passes.taking_over import refuse_other_settings, responses_of, take_over
 from judging.passes.vector_calls import EmbeddingSpend
 from judging.passes.waking import wake_workers
 from judging.rubrics import JUDGING_SCALES, find_rubric, store_rubric
@@ -89,11 +91,24 @@ class PassRequest:
     empty_policy: str = EmptyPolicy.SKIP
 
 
-def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | None = None) -> JudgePass:
+def start_pass(
+    benchmark: Benchmark,
+    request: PassRequest,
+    *,
+    actor: Account | None = None,
+    continues: JudgePass | None = None,
+) -> JudgePass:
     """Check that every judge answers, freeze the configuration, make the rows and set the pass running.
 
     Makes one tiny call to each judge before anything is stored. Caps are no part of the configuration.
     Zero-shot needs the memory of one batch of responses, whatever their number.
+
+    Args:
+        benchmark: whose responses are judged.
+        request: what is asked for.
+        actor: who starts it.
+        continues: an earlier pass with the same settings. Its responses are judged, and its scores on
+            unchanged texts are taken over instead of being paid for again.
 
     Returns:
         The RUNNING pass. Complete responses are PENDING for each judge; the others are SKIPPED with the
@@ -110,7 +125,10 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
     check_request(request)
     rubric = find_judging_rubric(request.rubric, shots=request.shots)
     seats = seat_judges(request.judges)
-    responses = choose_responses(benchmark, campaign=request.campaign, limit=request.limit)
+    if continues is None:
+        responses = choose_responses(benchmark, campaign=request.campaign, limit=request.limit)
+    else:
+        responses = responses_of(continues)
     scope = measure_scope(responses)
     refuse_nothing(scope.counts, request)
     retrieval = retrieve_for(benchmark, responses, request) if request.shots else None
@@ -124,6 +142,8 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
         exclusion=request.exclusion,
         empty_policy=request.empty_policy,
     )
+    if continues is not None:
+        refuse_other_settings(continues, configuration)
     digest = digest_of(configuration)
     finished = None if request.again else _finished_twin(benchmark, digest)
     if finished is not None:
@@ -178,10 +198,18 @@ def start_pass(benchmark: Benchmark, request: PassRequest, *, actor: Account | N
             )
             if retrieval is not None:
                 store_proofs(judge_pass, retrieval.exemplars)
+            origin: dict[str, Any] = {}
+            if continues is not None:
+                n_taken_over = take_over(judge_pass, continues)
+                origin = {"continues": continues.public_id, "n_taken_over": n_taken_over}
             for name in endpoint_names:
                 EndpointGate.objects.get_or_create(name=name)
             record_event(
-                actor=actor, action="pass.started", subject=f"pass:{judge_pass.public_id}", digest=digest
+                actor=actor,
+                action="pass.started",
+                subject=f"pass:{judge_pass.public_id}",
+                digest=digest,
+                **origin,
             )
             transaction.on_commit(lambda: wake_workers(endpoint_names))
     except IntegrityError as error:

@@ -37,7 +37,7 @@ class VerdictRequests:
         """Read the texts of the claimed rows and build their requests. Two queries once all is known."""
         if not rows:
             return []
-        verdicts = Verdict.objects.only("response_id", "judge_id", "exemplars").in_bulk(
+        verdicts = Verdict.objects.only("response_id", "judge_id", "text_hash", "exemplars").in_bulk(
             [row.row_id for row in rows]
         )
         wanted = {verdict.response_id for verdict in verdicts.values()}
@@ -79,6 +79,12 @@ class VerdictRequests:
                 "Cancel the pass and start one with a cap on calls.",
             )
         response = responses[verdict.response_id]
+        if verdict.text_hash not in (None, response.text_hash):
+            return NotSent(
+                claimed=row,
+                detail="The response has another text than when the pass began.",
+                values={"state": VerdictState.SKIPPED, "skip_code": SkipCode.RESPONSE_CHANGED},
+            )
         exemplars = verdict.exemplars or []
         try:
             refuse_leak(exemplars, response, responses, configuration=judge_pass.configuration)
@@ -88,12 +94,7 @@ class VerdictRequests:
                 detail=str(leak),
                 values={"state": VerdictState.SKIPPED, "skip_code": SkipCode.EXEMPLAR_LEAK},
             )
-        texts: dict[str, Any] = {
-            "prompt": response.prompt.text,
-            "response": response.text,
-            "risk_category": response.prompt.risk_category,
-            "exemplars": [_show(exemplar, responses) for exemplar in exemplars],
-        }
+        texts = shown_texts(response, exemplars, responses)
         item_text = untrusted_text(**texts)
         parameters = judge_pass.configuration["parameters"]
         request = CallRequest(
@@ -137,6 +138,27 @@ def _capabilities_for(judge: Judge, history: History) -> Capabilities:
         ):
             capabilities = capabilities.without(parameter)
     return capabilities
+
+
+def shown_texts(
+    response: Response, exemplars: Sequence[Mapping[str, Any]], responses: Mapping[int, Response]
+) -> dict[str, Any]:
+    """What a judge is shown of one case: the texts that `build_messages` and `untrusted_text` take.
+
+    Args:
+        response: with its prompt.
+        exemplars: as the verdict keeps them.
+        responses: the exemplars' responses by id, with their prompts.
+
+    Raises:
+        KeyError: an exemplar's response is not among them.
+    """
+    return {
+        "prompt": response.prompt.text,
+        "response": response.text,
+        "risk_category": response.prompt.risk_category,
+        "exemplars": [_show(exemplar, responses) for exemplar in exemplars],
+    }
 
 
 def _show(exemplar: Mapping[str, Any], responses: Mapping[int, Response]) -> Exemplar:
