@@ -1,6 +1,6 @@
 """What is asked of a provider and what came back, as plain values that can be stored and compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -21,6 +21,26 @@ class Capabilities:
     temperature: bool = True
     structured: bool = True
     token_parameter: TokenParameter | None = "max_tokens"
+
+    def sends(self, parameter: str) -> bool:
+        """Whether a request that has this parameter still sends it."""
+        match parameter:
+            case "temperature":
+                return self.temperature
+            case "response_format":
+                return self.structured
+        return parameter == self.token_parameter
+
+    def after(self, refused: Iterable[str]) -> "Capabilities":
+        """What is left after a row's refusals, in their order.
+
+        A refusal of what is no longer sent, as another row met it before, changes nothing.
+        """
+        left = self
+        for parameter in refused:
+            if left.sends(parameter):
+                left = left.without(parameter)
+        return left
 
     def without(self, parameter: str) -> "Capabilities":
         """What is left after a 400 that named `parameter`.

@@ -176,9 +176,15 @@ def _rejected_parameter(error: Mapping[str, Any], request: SentRequest) -> str |
     found = {
         match.start(): name
         for name in sent
-        if (match := re.search(rf"(?<![A-Za-z_]){name}(?![A-Za-z_])", message[:2000])) is not None
+        if (match := _name_in_message(name).search(message[:2000])) is not None
     }
     return found[min(found)] if found else None
+
+
+def _name_in_message(parameter: str) -> re.Pattern[str]:
+    """A parameter as a refusal may call it: by its name, or by what it holds."""
+    names = f"{parameter}|json_schema" if parameter == "response_format" else parameter
+    return re.compile(rf"(?<![A-Za-z_])(?:{names})(?![A-Za-z_])")
 
 
 def _error_object(body: object) -> Mapping[str, Any]:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,8 +22,8 @@ def read(content: bytes) -> CallOutcome:
     return read_completion(status=200, content_type="application/json", content=content)
 
 
-def failure(status: int, error: object) -> Any:
-    return read_failure(status=status, headers={}, body={"error": error}, request=REQUEST)
+def failure(status: int, error: object, request: CallRequest = REQUEST) -> Any:
+    return read_failure(status=status, headers={}, body={"error": error}, request=request)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,20 @@ def test_a_refusal_blames_the_key_or_perhaps_the_item_or_its_content(
     outcome = failure(status, error)
 
     assert (outcome.kind, outcome.is_forbidden, outcome.is_filtered) == reading
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"param": "response_format.json_schema", "message": "no"},
+        {"message": "This model does not support json_schema."},
+        {"message": "This response_format type is unavailable now."},
+    ],
+)
+def test_a_refusal_of_the_schema_names_the_parameter_that_holds_it(error: object) -> None:
+    outcome = failure(400, error, replace(REQUEST, response_format={"type": "json_object"}))
+
+    assert outcome.rejected_parameter == "response_format"
 
 
 def test_a_parameter_in_another_refusal_is_not_named() -> None:
