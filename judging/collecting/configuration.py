@@ -8,6 +8,7 @@ from annotation.importing.cells import hash_text
 from annotation.models import Prompt
 from judging.collecting.planning import CollectionPlan, CollectionRequest
 from judging.collecting.targets import freeze_targets
+from judging.passes.configuration import BYTES_PER_TOKEN
 from judging.passes.seats import JudgeSeat
 
 # Role names and punctuation that a provider puts round the messages, generously.
@@ -42,7 +43,7 @@ def digest_of_scope(plan: CollectionPlan) -> str:
 def freeze_costs(
     request: CollectionRequest, *, seats: Sequence[JudgeSeat], prompts: Sequence[Prompt]
 ) -> dict[str, Any]:
-    """Prices, and the worst that one call can cost (None when a price is unknown)."""
+    """Prices, the worst that one call can cost (None when a price is unknown), and the tokens it may take."""
     worst = [worst_call_micros(request, seat=seat, prompts=prompts) for seat in seats]
     known = [cost for cost in worst if cost is not None]
     return {
@@ -52,7 +53,13 @@ def freeze_costs(
             if (prices := seat.model.prices) is not None
         },
         "worst_call_micros": max(known) if known and len(known) == len(worst) else None,
+        "call_tokens": call_tokens(request, prompts),
     }
+
+
+def call_tokens(request: CollectionRequest, prompts: Sequence[Prompt]) -> int:
+    """What the longest call may come to, sent and answered: reserved under a limit of tokens a minute."""
+    return _most_bytes(request, prompts) // BYTES_PER_TOKEN + request.max_tokens
 
 
 def worst_call_micros(
@@ -65,13 +72,17 @@ def worst_call_micros(
     """
     if seat.model.prices is None:
         return None
-    longest = max((len(prompt.text.encode()) for prompt in prompts), default=0)
-    system = len((request.system_prompt or "").encode())
     return seat.model.prices.cost_micros(
-        tokens_in=FRAME_BYTES + system + longest, tokens_out=request.max_tokens
+        tokens_in=_most_bytes(request, prompts), tokens_out=request.max_tokens
     )
 
 
 def shown_parameters(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that every target model of a collection is asked with."""
     return dict(next((target["parameters"] for target in configuration["targets"].values()), {}))
+
+
+def _most_bytes(request: CollectionRequest, prompts: Sequence[Prompt]) -> int:
+    """A bound on the length of what is sent."""
+    longest = max((len(prompt.text.encode()) for prompt in prompts), default=0)
+    return FRAME_BYTES + len((request.system_prompt or "").encode()) + longest

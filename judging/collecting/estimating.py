@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Avg
 
 from annotation.models import Benchmark
-from judging.collecting.configuration import worst_call_micros
+from judging.collecting.configuration import call_tokens, worst_call_micros
 from judging.collecting.planning import CollectionPlan, CollectionRequest, check_request, plan_collection
 from judging.collecting.targets import seat_targets
 from judging.llm.endpoints import Endpoint
@@ -69,7 +69,12 @@ def estimate_collection(benchmark: Benchmark, request: CollectionRequest) -> Col
         tokens_in=_tokens_in(request, plan),
         most_tokens_out=len(plan.missing) * request.max_tokens,
         worst_cost=_worst_cost(request, seats, plan, n_by_model),
-        seconds=_seconds(seats, n_by_model, latency_s=latency_s or ASSUMED_LATENCY_S),
+        seconds=_seconds(
+            seats,
+            n_by_model,
+            latency_s=latency_s or ASSUMED_LATENCY_S,
+            tokens_each=call_tokens(request, plan.prompts),
+        ),
         latency_s=latency_s or ASSUMED_LATENCY_S,
         is_latency_measured=latency_s is not None,
     )
@@ -96,7 +101,9 @@ def _worst_cost(
     return Decimal(total) / MICROS
 
 
-def _seconds(seats: Sequence[JudgeSeat], n_by_model: Counter[str], *, latency_s: float) -> float:
+def _seconds(
+    seats: Sequence[JudgeSeat], n_by_model: Counter[str], *, latency_s: float, tokens_each: int
+) -> float:
     """The slowest endpoint decides: they are called side by side."""
     n_by_endpoint: Counter[str] = Counter()
     endpoints: dict[str, Endpoint] = {}
@@ -104,16 +111,21 @@ def _seconds(seats: Sequence[JudgeSeat], n_by_model: Counter[str], *, latency_s:
         n_by_endpoint[seat.endpoint.name] += n_by_model[seat.slug]
         endpoints[seat.endpoint.name] = seat.endpoint
     return max(
-        (_seconds_at(endpoints[name], n, latency_s=latency_s) for name, n in n_by_endpoint.items()),
+        (
+            _seconds_at(endpoints[name], n, latency_s=latency_s, tokens_each=tokens_each)
+            for name, n in n_by_endpoint.items()
+        ),
         default=0.0,
     )
 
 
-def _seconds_at(endpoint: Endpoint, n_calls: int, *, latency_s: float) -> float:
-    by_slots = n_calls * latency_s / endpoint.max_in_flight
-    if endpoint.requests_per_minute is None:
-        return by_slots
-    return max(by_slots, n_calls * 60 / endpoint.requests_per_minute)
+def _seconds_at(endpoint: Endpoint, n_calls: int, *, latency_s: float, tokens_each: int) -> float:
+    limits = [n_calls * latency_s / endpoint.max_in_flight]
+    if endpoint.requests_per_minute is not None:
+        limits.append(n_calls * 60 / endpoint.requests_per_minute)
+    if endpoint.tokens_per_minute is not None:
+        limits.append(n_calls * tokens_each * 60 / endpoint.tokens_per_minute)
+    return max(limits)
 
 
 def _measured_latency_s(models: Sequence[str]) -> float | None:

@@ -13,7 +13,7 @@ from annotation.models import Prompt, Response
 from judging.choices import GenerationState
 from judging.collecting.learning import known_capabilities
 from judging.collecting.reading import read_answer
-from judging.llm.calls import OPTIONAL_PARAMETERS, CallRequest, Capabilities
+from judging.llm.calls import CallRequest, Capabilities
 from judging.llm.retrying import History, RetryPolicy
 from judging.models import Generation, JudgePass
 from judging.passes.configuration import frozen_prices
@@ -100,11 +100,7 @@ class CollectionRequests:
         pk = generation.target_model_id
         if pk not in self._capabilities:
             self._capabilities[pk] = known_capabilities(pk, target)
-        capabilities = self._capabilities[pk]
-        for parameter in history.resent_without:
-            if parameter in _sendable(capabilities):
-                capabilities = capabilities.without(parameter)
-        return capabilities
+        return self._capabilities[pk].after(history.resent_without)
 
     def _pass(self, pass_id: int) -> JudgePass:
         if pass_id not in self._passes:
@@ -119,11 +115,3 @@ def build_messages(prompt: Prompt, *, system_prompt: str | None) -> list[dict[st
     """
     messages = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
     return [*messages, {"role": "user", "content": prompt.text}]
-
-
-def _sendable(capabilities: Capabilities) -> set[str]:
-    """Optional parameters of a request that would still be sent."""
-    everything = CallRequest(
-        model="", messages=(), max_tokens=1, response_format={}, capabilities=capabilities
-    )
-    return everything.parameters().keys() & set(OPTIONAL_PARAMETERS)

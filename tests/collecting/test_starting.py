@@ -60,6 +60,7 @@ def test_what_is_sent_is_frozen(provide: Provide, settings: Any) -> None:
     assert configuration["system_prompt"] == "You are a kind helper."
     # Bytes of frame, system prompt and prompt at 1, and the answer's limit at 2, in millionths.
     longest = len(benchmark.prompts.get().text.encode())
+    assert configuration["call_tokens"] > 50
     assert configuration["worst_call_micros"] == 1_000 + len("You are a kind helper.") + longest + 2 * 50
 
 
@@ -199,6 +200,18 @@ def test_estimate_counts_calls_tokens_cost_and_time(provide: Provide) -> None:
     # 7 calls of 10 s, two at a time; the rate of 30 a minute would let them pass in 14 s.
     assert estimate.seconds == pytest.approx(35)
     assert not estimate.is_latency_measured
+
+
+def test_a_limit_of_tokens_makes_it_longer(provide: Provide) -> None:
+    benchmark = stage.make_prompts(3)
+
+    with provide(limits={"tokens_per_minute": 6_000}):
+        estimate = estimate_collection(benchmark, request(max_tokens=1_000))
+        judge_pass = stage.start(benchmark, max_tokens=1_000)
+
+    # Each call reserves its limit and what is sent: a little more than 1,000 of 100 a second.
+    assert estimate.seconds == pytest.approx(3 * judge_pass.configuration["call_tokens"] / 100)
+    assert estimate.seconds > 30
 
 
 def test_estimate_without_a_price_says_so(provide: Provide) -> None:
