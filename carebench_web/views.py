@@ -1,16 +1,21 @@
 """Pages that belong to neither app: the front door, health and the error pages."""
 
+import logging
+from http import HTTPStatus
 from typing import cast
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
 from annotation.accounts import recording_password_change
 from annotation.models import Account
+from judging.monitoring.stalls import find_stalls
+
+logger = logging.getLogger(__name__)
 
 
 def socket_address(request: HttpRequest) -> str:
@@ -40,7 +45,22 @@ def no_such_api_address(request: HttpRequest, rest: str) -> JsonResponse:
 
 @require_GET
 def health(request: HttpRequest) -> JsonResponse:
-    """Answers 200 when the process runs and the database answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return JsonResponse({"status": "ok", "database": connection.vendor})
+    """Answers 200 when the database answers and every running pass moves or has a reason to wait.
+
+    Otherwise 503, with `status` saying which it is. It is open to all, so a pass is named by its random
+    id and nothing else.
+    """
+    try:
+        stalled = sorted({stall.judge_pass.public_id for stall in find_stalls()})
+    except DatabaseError as error:
+        logger.error("health: the database does not answer (%s)", type(error).__name__)
+        return _health("no database", status=HTTPStatus.SERVICE_UNAVAILABLE)
+    if stalled:
+        return _health("stalled", status=HTTPStatus.SERVICE_UNAVAILABLE, stalled_passes=stalled)
+    return _health("ok")
+
+
+def _health(word: str, *, status: int = HTTPStatus.OK, **more: object) -> JsonResponse:
+    answer = JsonResponse({"status": word, "database": connection.vendor, **more}, status=status)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

@@ -8,9 +8,8 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from judging.choices import UNSETTLED_STATES, PassState
-from judging.models import EndpointGate, JudgePass, row_class_of
+from judging.models import JudgePass, row_class_of
 from judging.passes.budgets import MICROS
-from judging.passes.seats import frozen_models
 
 RATE_WINDOW_S = 30
 # How the detail of an attempt begins whose result came in after its row was taken back or cancelled.
@@ -31,7 +30,6 @@ class PassProgress:
     cost: float | None
     rate_per_s: float | None
     seconds_left: int | None
-    waiting_until: dt.datetime | None
 
     @property
     def n_rows(self) -> int:
@@ -60,7 +58,7 @@ class PassProgress:
 
 
 def measure_progress(judge_pass: JudgePass) -> PassProgress:
-    """Count a pass's rows and attempts. Five queries at most.
+    """Count a pass's rows and attempts. Three queries at most.
 
     `cost` is None when a price is unknown; a call whose outcome is unknown counts at its worst case.
     """
@@ -86,11 +84,4 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
         cost=judge_pass.cost_settled_micros / MICROS if has_prices else None,
         rate_per_s=rate,
         seconds_left=round(n_open / rate) if rate else None,
-        waiting_until=_waiting_until(judge_pass) if judge_pass.state == PassState.RUNNING else None,
     )
-
-
-def _waiting_until(judge_pass: JudgePass) -> dt.datetime | None:
-    names = {model["endpoint"] for model in frozen_models(judge_pass.configuration).values()}
-    waits = EndpointGate.objects.filter(name__in=names, not_before__gt=timezone.now())
-    return waits.order_by("not_before").values_list("not_before", flat=True).first()

@@ -1,6 +1,7 @@
 """Watching a pass, and pausing, resuming or cancelling it."""
 
-from collections.abc import Callable
+import datetime as dt
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation.models import Benchmark
@@ -15,11 +17,15 @@ from judging.choices import PassSource, PassState, PauseReason, VerdictState
 from judging.errors import PassError
 from judging.forms import RaiseCapsForm
 from judging.models import JudgePass
+from judging.monitoring.stalls import stalled_endpoints
+from judging.monitoring.waits import Wait, waiting_words, waits_of
 from judging.passes.control import cancel_pass, pause_pass, resume_pass
 from judging.passes.progress import PassProgress, measure_progress
 from judging.views.context import account_of, benchmark_page, pass_address
 from judging.views.wording import pass_state_words, row_state_words
 
+# From here on a time of day alone could be read as today's.
+FAR = dt.timedelta(hours=12)
 ENDED = (PassState.FINISHED, PassState.CANCELLED)
 
 
@@ -50,8 +56,8 @@ def cancel(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpRe
 
 
 def live_context(judge_pass: JudgePass) -> dict[str, Any]:
-    """What `_live_pass.html` and `_steer_pass.html` need: progress, and which controls make sense now."""
-    measured = measure_progress(judge_pass)
+    """What `_live_pass.html` and `_steer_pass.html` need: progress, waits, and which controls make sense."""
+    measured, waits = measure_progress(judge_pass), waits_of(judge_pass)
     is_running = judge_pass.state == PassState.RUNNING
     is_at_budget = judge_pass.pause_reason == PauseReason.BUDGET
     # A pass that paused itself because something changed says so in its note; nobody else did.
@@ -69,8 +75,14 @@ def live_context(judge_pass: JudgePass) -> dict[str, Any]:
         "progress": _shown(measured),
         "n_attempts": measured.n_attempts,
         "n_late": measured.n_late,
-        "waiting_until": measured.waiting_until,
+        "waits": [_shown_wait(wait, waits) for wait in waits],
+        "stalled_endpoints": stalled_endpoints(judge_pass),
     }
+
+
+def _shown_wait(wait: Wait, waits: Sequence[Wait]) -> dict[str, object]:
+    is_far = wait.until - timezone.now() > FAR
+    return {"words": waiting_words(wait, waits), "until": wait.until, "is_far": is_far}
 
 
 def _shown(measured: PassProgress) -> dict[str, object]:

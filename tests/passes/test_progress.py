@@ -10,11 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from judging.choices import PassState
+from judging.choices import PassKind, PassState
 from judging.llm.fake_provider import FakeProviderSettings, running
-from judging.models import JudgePass, Verdict
+from judging.models import Generation, JudgePass, Verdict
 from judging.passes.progress import measure_progress
 from tests.factories import make_attempt, make_judge, make_pass, make_prompt, make_response, make_verdict
+from tests.monitoring.running_passes import make_running_collection
 from tests.passes import stage
 
 pytestmark = pytest.mark.django_db
@@ -69,11 +70,11 @@ def test_cost_is_null_without_prices_and_exact_with_them() -> None:
     assert measure_progress(priced).cost == 1.25
 
 
-def test_progress_needs_five_queries_at_most(django_assert_max_num_queries: Any) -> None:
+def test_progress_needs_three_queries_at_most(django_assert_max_num_queries: Any) -> None:
     judge_pass = make_running_pass(n_scored=4, n_pending=4)
     make_attempt(verdict=Verdict.objects.first())
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(3):
         measure_progress(judge_pass)
 
 
@@ -87,6 +88,26 @@ def test_pass_status_prints_exactly_the_agreed_document() -> None:
     assert document["state"] == "RUNNING"
     assert document["reason"] is None
     assert document["counts"] == {"PENDING": 1, "SCORED": 2}
+
+
+@pytest.mark.parametrize("kind", PassKind.values)
+def test_pass_status_prints_the_same_keys_for_every_kind_of_pass(kind: str) -> None:
+    if kind == PassKind.COLLECTION:
+        judge_pass = make_running_collection(n_pending=2)
+    else:
+        judge_pass = make_running_pass(n_scored=0, n_pending=2, kind=kind)
+
+    document = json.loads(run("pass_status", judge_pass.public_id, "--json"))
+
+    assert list(document) == KEYS
+    assert document["counts"] == {"PENDING": 2}
+
+
+def test_pass_status_says_until_when_a_pass_waits() -> None:
+    judge_pass = make_running_collection(n_pending=1)
+    Generation.objects.update(not_before=timezone.now().replace(year=2126, month=3, day=1, hour=14, minute=5))
+
+    assert "Waiting for the provider until 2126-03-01 14:05 UTC" in run("pass_status", judge_pass.public_id)
 
 
 def test_pass_status_says_in_words_what_it_costs_and_how_long_it_takes() -> None:

@@ -78,7 +78,8 @@ class Command(BaseCommand):
             )
             processes.start("worker", "manage.py worker")
             processes.wait_until_answers("provider", f"http://127.0.0.1:{provider_port}/stats")
-            processes.wait_until_answers("web", f"http://{address}/health/")
+            # Not /health/: that is red while a pass of a run that was killed waits for its leases.
+            processes.wait_until_answers("web", f"http://{address}/sign-in/")
             if not JudgePass.objects.filter(benchmark=benchmark, source=PassSource.JUDGED).exists():
                 start_pass(benchmark, PassRequest(judges=JUDGES, rubric="likert-v1", shots=2))
                 self.stdout.write(

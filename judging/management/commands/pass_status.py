@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from judging.errors import DomainError
+from judging.monitoring.waits import waiting_words, waits_of
 from judging.passes.progress import measure_progress
 from judging.selectors import find_pass_anywhere
 
@@ -40,5 +41,8 @@ class Command(BaseCommand):
             self.stdout.write(f"  per second    {progress.rate_per_s:>8.1f}")
         if progress.seconds_left is not None:
             self.stdout.write(f"  time left     {dt.timedelta(seconds=progress.seconds_left)!s:>8}")
+        waits = waits_of(progress.judge_pass)
+        for wait in waits:
+            self.stdout.write(f"  {waiting_words(wait, waits)} until {wait.until:%Y-%m-%d %H:%M} UTC")
         if progress.judge_pass.state_note:
             self.stdout.write(f"  {progress.judge_pass.state_note}")

@@ -1,0 +1,1 @@
+"""Whether judging goes on as it should: stalled passes, and how endpoints answer."""
