@@ -71,7 +71,7 @@ class VerdictRequests:
         judge_pass, rubric = self._pass(row.judge_pass_id)
         judge = self._judge(verdict.judge_id)
         history = History.from_dict(row.counters)
-        capabilities = _capabilities_for(judge, history)
+        capabilities = Capabilities(**judge.capabilities).after(history.resent_without)
         if row.has_money_cap and capabilities.token_parameter is None:
             return Unbounded(
                 claimed=row,
@@ -126,18 +126,6 @@ class VerdictRequests:
         if judge_id not in self._judges:
             self._judges[judge_id] = Judge.objects.get(pk=judge_id)
         return self._judges[judge_id]
-
-
-def _capabilities_for(judge: Judge, history: History) -> Capabilities:
-    """What the judge is known to accept, less what it refused of this row."""
-    capabilities = Capabilities(**judge.capabilities)
-    for parameter in history.resent_without:
-        if (
-            parameter
-            in CallRequest(model="", messages=(), max_tokens=1, capabilities=capabilities).parameters()
-        ):
-            capabilities = capabilities.without(parameter)
-    return capabilities
 
 
 def shown_texts(
