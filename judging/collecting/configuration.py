@@ -8,6 +8,7 @@ from annotation.importing.cells import hash_text
 from annotation.models import Prompt
 from judging.collecting.planning import CollectionPlan, CollectionRequest
 from judging.collecting.targets import freeze_targets
+from judging.errors import PassError
 from judging.passes.configuration import BYTES_PER_TOKEN
 from judging.passes.seats import JudgeSeat
 
@@ -55,6 +56,22 @@ def freeze_costs(
         "worst_call_micros": max(known) if known and len(known) == len(worst) else None,
         "call_tokens": call_tokens(request, prompts),
     }
+
+
+def check_cost_cap(request: CollectionRequest, *, seats: Sequence[JudgeSeat], plan: CollectionPlan) -> None:
+    """Check that a cap on money, if there is one, can be kept.
+
+    Raises:
+        PassError: the price of a model is unknown.
+    """
+    if request.max_cost is None:
+        return
+    if freeze_costs(request, seats=seats, prompts=plan.prompts)["worst_call_micros"] is None:
+        raise PassError(
+            "A money cap needs the price of every target model, and the endpoints file gives not all. "
+            "Add price_in and price_out, or cap the calls with --max-calls.",
+            code="unknown_price",
+        )
 
 
 def call_tokens(request: CollectionRequest, prompts: Sequence[Prompt]) -> int:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.audit import record_event
 from annotation.models import Account, Benchmark, TargetModel
 from judging.choices import PassKind, PassSource, PassState, RubricScale
-from judging.collecting.configuration import freeze, freeze_costs
+from judging.collecting.configuration import check_cost_cap, freeze, freeze_costs
 from judging.collecting.planning import (
     CollectionPlan,
     CollectionRequest,
@@ -59,7 +59,7 @@ def start_collection(
         )
     if not plan.missing:
         return _nothing_missing(plan)
-    _check_cost_cap(request, seats, plan)
+    check_cost_cap(request, seats=seats, plan=plan)
     is_simulated = preflight(seats)
     with transaction.atomic():
         # One start at a time for a benchmark, so that names and what is missing are sure.
@@ -111,16 +111,6 @@ def _nothing_missing(plan: CollectionPlan) -> StartedCollection:
         f"{way_out} that one, or cancel it first.",
         code="pass_running",
     )
-
-
-def _check_cost_cap(request: CollectionRequest, seats: Sequence[JudgeSeat], plan: CollectionPlan) -> None:
-    costs = freeze_costs(request, seats=seats, prompts=plan.prompts)
-    if request.max_cost is not None and costs["worst_call_micros"] is None:
-        raise PassError(
-            "A money cap needs the price of every target model, and the endpoints file gives not all. "
-            "Add price_in and price_out, or cap the calls with --max-calls.",
-            code="unknown_price",
-        )
 
 
 def _store_targets(seats: Sequence[JudgeSeat]) -> dict[str, TargetModel]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.models import Benchmark
 from annotation.templatetags import formatting
 from judging.choices import UNSETTLED_STATES, GenerationState, PassKind
+from judging.collecting.configuration import check_cost_cap
 from judging.collecting.estimating import CollectionEstimate, estimate_collection
 from judging.collecting.planning import CollectionRequest, choose_prompts
 from judging.collecting.requests import build_messages
@@ -119,8 +120,10 @@ def _show_form(
 def _show_check(request: HttpRequest, benchmark: Benchmark, form: CollectForm) -> HttpResponse:
     asked = form.to_request()
     estimate = estimate_collection(benchmark, asked)
+    seats = seat_targets(asked.models)
+    check_cost_cap(asked, seats=seats, plan=estimate.plan)
     # With nothing missing nobody is called, not even to see who answers.
-    checks = check_seats(seat_targets(asked.models)) if estimate.plan.missing else []
+    checks = check_seats(seats) if estimate.plan.missing else []
     sample = choose_prompts(benchmark, limit=1).first()
     return show_page(
         request,
