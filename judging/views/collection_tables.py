@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from annotation.models import Benchmark
+from annotation.choices import TokensSource
+from annotation.models import Benchmark, Response
 from annotation.templatetags import formatting
 from judging.choices import UNSETTLED_STATES, FailureCode, GenerationState, PassKind, PauseReason
 from judging.collecting.configuration import shown_parameters
@@ -174,6 +175,26 @@ def collection_table(benchmark: Benchmark) -> Table | None:
 def _state_words(judge_pass: JudgePass) -> str:
     words = pass_state_words(judge_pass.state)
     return f"{words}, simulated" if judge_pass.is_simulated else words
+
+
+def collected_facts(response: Response) -> list[tuple[str, str]]:
+    """How a collected response was made; nothing of an imported one."""
+    made = response.settings
+    if made is None:
+        return []
+    facts = [("Called", f"{made['model_id']} at {made['endpoint']}")]
+    if made["parameters"]:
+        sent = (f"{name} {value:g}" for name, value in sorted(made["parameters"].items()))
+        facts.append(("Sent beside the prompt", ", ".join(sent)))
+    facts.append(("System prompt", "sent" if made["system_prompt_sha256"] else "none"))
+    if response.n_tokens is not None:
+        source = TokensSource(response.tokens_source).label
+        facts.append(("Length", f"{response.n_tokens:,} tokens, {source}"))
+    if made.get("is_refusal"):
+        facts.append(("Declined", "the provider gave the text as a refusal"))
+    if response.is_simulated:
+        facts.append(("Simulated", "made up by the loopback provider"))
+    return facts
 
 
 def facts_of(judge_pass: JudgePass) -> list[tuple[str, object]]:

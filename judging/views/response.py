@@ -15,6 +15,7 @@ from judging.reports import Grading
 from judging.stats.aggregation import Decision
 from judging.views import listings
 from judging.views.choosing import ReportChoice, read_choice
+from judging.views.collection_tables import collected_facts
 from judging.views.context import benchmark_page, show_page
 from judging.views.exemplars import ShownExemplars, show_exemplars
 from judging.views.tables import Cell, Column, Row, Table, text_column
@@ -152,6 +153,7 @@ def _response_facts(response: Response) -> list[tuple[str, Any]]:
         ("State", ResponseState(response.state).label),
         ("Error", response.error),
         ("Finish reason", response.finish_reason),
+        *collected_facts(response),
         ("Id", response.public_id),
     ]
     return [(term, value) for term, value in facts if value not in (None, "")]

@@ -340,6 +340,35 @@ def test_data_page_says_what_is_missing_and_links_to_collecting_it(
     assert "collect/?model=model-z" not in page
 
 
+def test_page_of_a_collected_response_says_how_it_was_made(
+    researcher_client: Client, benchmark: Benchmark
+) -> None:
+    response = make_response(
+        prompt=benchmark.prompts.first(),
+        finish_reason="stop",
+        n_tokens=1_234,
+        tokens_source="PROVIDER",
+        settings={
+            "pass": "0" * 16,
+            "endpoint": "local",
+            "model_id": "model-a-2026",
+            "parameters": {"max_tokens": 100, "temperature": 0.7},
+            "system_prompt_sha256": None,
+            "is_refusal": True,
+            "is_simulated": True,
+        },
+    )
+    where = reverse("judging:response", args=[benchmark.slug, response.public_id])
+
+    page = words_of(researcher_client.get(where).content.decode())
+
+    assert "model-a-2026 at local" in page
+    assert "max_tokens 100, temperature 0.7" in page
+    assert "1,234 tokens, counted by the provider" in page
+    assert "made up by the loopback provider" in page
+    assert "as a refusal" in page
+
+
 @pytest.mark.parametrize("name", ["collect", "collection"])
 def test_pages_are_for_researchers(
     annotator_client: Client, client: Client, benchmark: Benchmark, provider: str, name: str
