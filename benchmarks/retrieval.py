@@ -5,6 +5,7 @@ memory is the highest that the process reached, less what it held before it had 
 are made up: cases of one category lie near each other, some are copies of what is judged.
 """
 
+import math
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ N_CATEGORIES, N_CASES, N_COPIES = 12, 500, 300
 N_ROUNDS = 3
 K = 2
 MIB = 2**20
+STATUS = Path("/proc/self/status")
 
 Vectors = NDArray[np.float32]
 
@@ -106,16 +108,18 @@ def make_cases() -> tuple[list[QueryItem], Vectors, list[PoolItem], Vectors]:
     return queries, vectors[:N_QUERIES], pool, vectors[N_QUERIES:]
 
 
-def _memory(name: str) -> int:
-    """Bytes of this process by a line of its status: VmRSS now, VmHWM at the highest."""
-    status = Path("/proc/self/status").read_text()
-    line = next(line for line in status.splitlines() if line.startswith(name))
-    return int(line.split()[1]) * 1024
+def _memory(name: str) -> float:
+    """Bytes of this process by a line of its status: VmRSS now, VmHWM at the highest; NaN without Linux."""
+    if not STATUS.exists():
+        return math.nan
+    line = next(line for line in STATUS.read_text().splitlines() if line.startswith(name))
+    return float(line.split()[1]) * 1024
 
 
 def _forget_peak() -> None:
     """Let VmHWM begin anew from what is held now."""
-    Path("/proc/self/clear_refs").write_text("5")
+    if STATUS.exists():
+        STATUS.with_name("clear_refs").write_text("5")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from judging.views.wording import counted
 
 SIMILARITY_HELP = "Cosine of the two texts' vectors: 1 is the same direction, 0 nothing in common"
 REASON_WORDS = {
-    "response": "is this response",
-    "case": "answers the same case",
-    "text": "has the same text",
-    "similarity": "is a near copy",
+    "response": "itself",
+    "case": "same case",
+    "text": "same text",
+    "similarity": "near copy",
 }
 
 
@@ -165,17 +165,17 @@ def _exemplar_table(
         caption="In the order shown",
         columns=[
             text_column("Case"),
-            Column("Place"),
-            text_column("People say"),
             Column("Similarity", help=SIMILARITY_HELP),
+            text_column("People say"),
+            Column("Place"),
         ],
         rows=[
             Row(
                 [
                     _case_cell(found.get(exemplar["response"]), choice),
-                    Cell(place, kind="count"),
-                    _label_cell(exemplar),
                     Cell(exemplar["similarity"], kind="similarity"),
+                    _label_cell(exemplar),
+                    Cell(place, kind="count"),
                 ]
             )
             for place, exemplar in enumerate(exemplars, start=1)
@@ -191,17 +191,17 @@ def _excluded_table(
         caption="The nearest of those left out",
         columns=[
             text_column("Case"),
-            text_column("People say"),
             Column("Similarity", help=SIMILARITY_HELP),
-            text_column("Left out, as it"),
+            text_column("Why left out"),
+            text_column("People say"),
         ],
         rows=[
             Row(
                 [
                     _case_cell(found.get(excluded["response"]), choice),
-                    _label_cell(excluded),
                     Cell(excluded["similarity"], kind="similarity"),
-                    Cell("; ".join(REASON_WORDS[reason] for reason in excluded["reasons"])),
+                    Cell(", ".join(REASON_WORDS[reason] for reason in excluded["reasons"])),
+                    _label_cell(excluded),
                 ]
             )
             for excluded in proof.nearest

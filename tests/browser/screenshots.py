@@ -24,6 +24,7 @@ from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
 from tests.collecting import stage
 from tests.factories import make_account, make_benchmark, make_pass, make_response, make_verdict
+from tests.judging_pages.few_shot import judge_few_shot
 
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
@@ -169,6 +170,25 @@ def test_pictures_of_the_researchers_pages(
     page.get_by_role("button", name="Check the files").click()
     page.get_by_text("differs from").first.wait_for()
     picture("import-preview")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_exemplars(
+    open_context: OpenContext, sign_in: SignIn, tmp_path: Path, colour_scheme: str, size: str
+) -> None:
+    """What a judge of a few-shot pass was shown, and the proof that it was not the case itself."""
+    benchmark = import_benchmark(tmp_path / "files")
+    responses = Response.objects.filter(prompt__benchmark=benchmark, items__isnull=False).order_by("pk")[:1]
+    judge_few_shot(benchmark, responses=responses, n_judges=2)
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+
+    page.goto(reverse("judging:response", args=[benchmark.slug, responses[0].public_id]))
+    page.get_by_text("Exemplars: 2 Acceptable, 2 Unacceptable").first.click()
+    page.get_by_text("Checked again for this page").first.wait_for()
+    page.screenshot(path=FOLDER / f"exemplars-{colour_scheme}-{size}.png", full_page=True)
 
 
 def running_pass(imported: JudgePass) -> JudgePass:

@@ -9,33 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import Response
-from judging.models import JudgePass, Verdict
-from judging.passes.proofs import store_proofs
-from judging.passes.retrieval import retrieve_exemplars
-from tests.factories import (
-    make_item,
-    make_judge,
-    make_label,
-    make_pass,
-    make_prompt,
-    make_response,
-    make_verdict,
-)
+from judging.models import Verdict
+from tests.factories import make_item, make_label, make_prompt, make_response
+from tests.judging_pages.few_shot import judge_few_shot
 from tests.judging_pages.study import Study
-
-
-def judge_with_exemplars(study: Study, *, n_judges: int = 1, shots: int = 2, **options: Any) -> JudgePass:
-    """A finished few-shot pass over the study, as a start would store it."""
-    responses = Response.objects.filter(prompt__benchmark=study.benchmark).order_by("pk")
-    retrieval = retrieve_exemplars(study.benchmark, responses, shots=shots, **options)
-    configuration = {"exclusion": options.get("exclusion", "case"), "pool": dict(retrieval.pool)}
-    judges = tuple(make_judge() for _ in range(n_judges))
-    judge_pass = make_pass(benchmark=study.benchmark, judges=judges, configuration=configuration)
-    for response_id, exemplars in retrieval.exemplars.items():
-        for judge in judges:
-            make_verdict(judge_pass=judge_pass, response_id=response_id, judge=judge, exemplars=exemplars)
-    store_proofs(judge_pass, retrieval.exemplars)
-    return judge_pass
 
 
 def page_of(client: Client, response: Response) -> str:
@@ -46,7 +23,7 @@ def page_of(client: Client, response: Response) -> str:
 def test_exemplars_stand_in_the_order_shown_with_kind_and_similarity(
     researcher_client: Client, study: Study
 ) -> None:
-    judge_pass = judge_with_exemplars(study)
+    judge_pass = judge_few_shot(study.benchmark)
     response = study.responses[5]
 
     html = page_of(researcher_client, response)
@@ -65,13 +42,13 @@ def test_the_proof_stands_in_words_and_figures(researcher_client: Client, study:
     prompt = make_prompt(benchmark=study.benchmark, text=response.prompt.text)
     copy = make_response(prompt=prompt, text=response.text)
     make_label(item=make_item(campaign=study.campaign, response=copy), annotator=study.annotators[0])
-    judge_with_exemplars(study)
+    judge_few_shot(study.benchmark)
 
     html = page_of(researcher_client, response)
 
     assert "were left out: 1 is this response, 2 answer the same case, 2 have the same text" in html
     assert "One that has several reasons counts under each." in html
-    assert "has the same text; is a near copy" in html
+    assert "same text, near copy" in html
     assert "Checked again for this page, from the texts as they are stored now: none of the 4 is this" in html
     assert f"answers case {response.prompt.case_uid}, or has its text" in html
     assert "below 0.980." in html
@@ -81,7 +58,7 @@ def test_the_proof_stands_in_words_and_figures(researcher_client: Client, study:
 def test_by_response_the_case_could_be_shown_and_the_page_says_so(
     researcher_client: Client, study: Study
 ) -> None:
-    judge_with_exemplars(study, exclusion="response")
+    judge_few_shot(study.benchmark, exclusion="response")
 
     html = page_of(researcher_client, study.responses[5])
 
@@ -91,7 +68,7 @@ def test_by_response_the_case_could_be_shown_and_the_page_says_so(
 
 
 def test_a_leak_is_said_on_the_page(researcher_client: Client, study: Study) -> None:
-    judge_pass = judge_with_exemplars(study)
+    judge_pass = judge_few_shot(study.benchmark)
     response, sibling = study.responses[4], study.responses[5]
     planted = [{"response": sibling.pk, "similarity": 0.5, "unacceptable": False}]
     Verdict.objects.filter(judge_pass=judge_pass, response=response).update(exemplars=planted)
@@ -137,7 +114,7 @@ def test_counts_of_an_imported_file_stand_alone(researcher_client: Client, study
 
 
 def test_markup_in_a_case_id_is_shown_as_text(researcher_client: Client, study: Study) -> None:
-    judge_with_exemplars(study)
+    judge_few_shot(study.benchmark)
     prompt = study.responses[5].prompt
     prompt.case_uid = "<b>007</b>"
     prompt.save()
@@ -156,8 +133,8 @@ def test_queries_do_not_grow_with_judges_and_exemplars(researcher_client: Client
             page_of(researcher_client, study.responses[5])
         return len(queries)
 
-    judge_with_exemplars(study, n_judges=1, shots=1)
+    judge_few_shot(study.benchmark, n_judges=1, shots=1)
     before = n_queries()
-    judge_with_exemplars(study, n_judges=3, shots=5)
+    judge_few_shot(study.benchmark, n_judges=3, shots=5)
 
     assert n_queries() == before
