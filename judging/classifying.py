@@ -189,8 +189,15 @@ def start_classification(
     return classification
 
 
+def count_flagged(benchmark: Benchmark) -> int:
+    """How many responses a classification of the default pass by the default rule would take up."""
+    return len(flagged_responses(grade_responses(benchmark)))
+
+
 def flagged_responses(grading: Grading) -> list[int]:
     """Ids of the graded responses that the rule finds Unacceptable, ascending."""
+    if grading.chosen is None:
+        return []
     return [
         row.response_id
         for row in grading.evidence.graded_rows()

@@ -6,6 +6,7 @@ from rest_framework.routers import SimpleRouter
 from judging.api import views
 from judging.api.collecting import GenerationViewSet
 from judging.api.comparison import BenchmarkComparisonView
+from judging.api.failure_modes import BenchmarkFailureModesView
 from judging.api.figures import BenchmarkAgreementView, BenchmarkReportView
 from judging.api.files import ExportView, ImportView
 
@@ -21,6 +22,7 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/report/", BenchmarkReportView.as_view(), name="benchmark-report"),
     path("benchmarks/<slug:slug>/agreement/", BenchmarkAgreementView.as_view(), name="benchmark-agreement"),
     path("benchmarks/<slug:slug>/comparison/", BenchmarkComparisonView.as_view(), name="comparison"),
+    path("benchmarks/<slug:slug>/failure-modes/", BenchmarkFailureModesView.as_view(), name="failure-modes"),
     path("exports/", ExportView.as_view(), name="export"),
     path("imports/", ImportView.as_view(), name="import"),
     *router.urls,

@@ -7,6 +7,7 @@ from annotation.models import Benchmark, Campaign
 from judging.errors import ExportError
 from judging.exports.columns import Column, Row, Table
 from judging.exports.compared import open_comparison
+from judging.exports.failure_modes import open_failure_modes
 from judging.exports.graded import open_calibrated, open_results
 from judging.exports.manifest import notice_of
 from judging.exports.recorded import (
@@ -43,7 +44,11 @@ OF_RULE: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
 OF_TWO_PASSES: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
     "comparison": open_comparison,
 }
-TABLES = (*OF_BENCHMARK, *OF_LABELS, *OF_PASS, *OF_RULE, *OF_TWO_PASSES)
+# Needs a classification, or the judging pass that it graded.
+OF_CLASSIFICATION: dict[str, Callable[[Benchmark, ExportRequest], Table]] = {
+    "failure_modes": open_failure_modes,
+}
+TABLES = (*OF_BENCHMARK, *OF_LABELS, *OF_PASS, *OF_RULE, *OF_TWO_PASSES, *OF_CLASSIFICATION)
 
 
 def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
@@ -51,7 +56,8 @@ def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
 
     Call it inside a snapshot, and read the rows there. Prompts and responses rest on the benchmark
     alone, labels on the campaign too, verdicts and attempts on the pass; results, agreement, report
-    and calibrated on pass, rule and campaign; comparison on two passes and the rule.
+    and calibrated on pass, rule and campaign; comparison on two passes and the rule; failure modes on a
+    classification, named itself or by the pass that it graded.
 
     Raises:
         ExportError: no such table, or it needs a pass and there is none.
@@ -68,6 +74,8 @@ def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
         table = OF_RULE[name](benchmark, request)
     elif name in OF_TWO_PASSES:
         table = OF_TWO_PASSES[name](benchmark, request)
+    elif name in OF_CLASSIFICATION:
+        table = OF_CLASSIFICATION[name](benchmark, request)
     else:
         raise ExportError(
             f"There is no table {name[:80]!r}. Expected one of: {', '.join(TABLES)}.", code="unknown_table"

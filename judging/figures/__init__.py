@@ -6,6 +6,7 @@ imported inside functions, since they take most of a second that only a page wit
 """
 
 from judging.figures.agreement import agreement_chart, confusion_chart, score_distribution_chart
+from judging.figures.failure_modes import failure_modes_chart
 from judging.figures.rates import category_rates_chart, heat_map_chart, model_rates_chart
 from judging.figures.rendering import render_png, render_svg
 
@@ -13,6 +14,7 @@ __all__ = [
     "agreement_chart",
     "category_rates_chart",
     "confusion_chart",
+    "failure_modes_chart",
     "heat_map_chart",
     "model_rates_chart",
     "render_png",

@@ -102,20 +102,30 @@ def is_thin(row: Row) -> bool:
 
 
 def _rates_chart(rows: Sequence[Row], key: str) -> Any:
-    import altair as alt
-
     if not rows:
         return message_chart("There are no judged responses to draw yet.")
     marks = [_rate_mark(row, key) for row in by_rate(rows, key)]
+    return draw_rates(marks, title=[*RATES_KEY, *([THIN_KEY] if any(map(is_thin, rows)) else ())])
+
+
+def draw_rates(marks: Sequence[Row], *, title: Sequence[str]) -> Any:
+    """One line for each mark, in their order: a bar of bounds, an interval, a diamond, and words.
+
+    Args:
+        marks: name, text and text_color; rate, low, high, bound_low, bound_high in percent or None; fill
+            and stroke of the diamond.
+        title: lines below the axis.
+    """
+    import altair as alt
+
     ends = [mark[end] for mark in marks for end in ("rate", "high", "bound_high") if mark[end] is not None]
-    title = [*RATES_KEY, *([THIN_KEY] if any(map(is_thin, rows)) else ())]
     scale = alt.Scale(domain=[0, min(100, 10 * (int(max(ends, default=0)) // 10 + 1))])
     axis = alt.Axis(tickCount=5, titleAnchor="start")
     y = alt.Y("name:N", title=None, scale=alt.Scale(domain=[mark["name"] for mark in marks]))
 
     def layer(field: str) -> Any:
         present = [mark for mark in marks if mark[field] is not None]
-        x = alt.X(f"{field}:Q", title=title, scale=scale, axis=axis)
+        x = alt.X(f"{field}:Q", title=list(title), scale=scale, axis=axis)
         return alt.Chart(alt.Data(values=present)).encode(x=x, y=y)
 
     bounds = layer("bound_low").mark_bar(height=12, color=HAIRLINE).encode(x2="bound_high:Q")

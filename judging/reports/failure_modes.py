@@ -4,8 +4,9 @@ from typing import Any
 
 from annotation.models import Benchmark
 from judging.choices import FailureMode, PassKind, PassState, VerdictState
+from judging.errors import PassError
 from judging.models import JudgePass, Verdict
-from judging.selectors import judges_of, passes_of
+from judging.selectors import find_pass, judges_of, passes_of
 from judging.staleness import reported_state
 from judging.stats.rules import parse_rule
 
@@ -15,6 +16,31 @@ def default_classification(benchmark: Benchmark) -> JudgePass | None:
     classifications = passes_of(benchmark, PassKind.CLASSIFICATION)
     finished = classifications.filter(state=PassState.FINISHED).order_by("-finished_at", "-pk")
     return finished.first() or classifications.first()
+
+
+def find_classification(benchmark: Benchmark, name: str) -> JudgePass:
+    """The classification with this public id or name.
+
+    Raises:
+        PassError: no such pass in this benchmark, or one of another kind.
+    """
+    found = find_pass(benchmark, name)
+    if found.kind != PassKind.CLASSIFICATION:
+        raise PassError(
+            f"The pass {found.name} is for {found.get_kind_display()}; expected a classification. Leave the "
+            "pass out for the newest one.",
+            code="not_a_classification",
+        )
+    return found
+
+
+def newest_of(judge_pass: JudgePass) -> JudgePass | None:
+    """The newest classification that graded this judging pass, finished ones first. Two queries."""
+    of_pass = passes_of(judge_pass.benchmark, PassKind.CLASSIFICATION).filter(
+        configuration__graded__pass=judge_pass.public_id
+    )
+    finished = of_pass.filter(state=PassState.FINISHED).order_by("-finished_at", "-pk")
+    return finished.first() or of_pass.first()
 
 
 def build_failure_modes(benchmark: Benchmark, *, classification: JudgePass | None = None) -> dict[str, Any]:

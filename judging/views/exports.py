@@ -10,8 +10,9 @@ from judging.errors import ExportError
 from judging.exports.downloads import open_bundle, open_download
 from judging.exports.exporting import SPREADSHEET_SAFE
 from judging.exports.requests import ExportRequest
-from judging.exports.tables import OF_BENCHMARK, OF_LABELS, OF_PASS, OF_TWO_PASSES, TABLES
+from judging.exports.tables import OF_BENCHMARK, OF_CLASSIFICATION, OF_LABELS, OF_PASS, OF_TWO_PASSES, TABLES
 from judging.reports import choose_rule
+from judging.reports.failure_modes import default_classification, newest_of
 from judging.selectors import default_pass, find_pass, judges_of
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
@@ -26,6 +27,7 @@ TABLE_WORDS: Mapping[str, str] = {
     "results": "one row for each response: every judge's score, weighted score, verdict",
     "agreement": "every pair with all its figures and intervals",
     "report": "failure rates and severity for models, categories and cells",
+    "failure_modes": "the failure mode of every Unacceptable response that was classified",
     "calibrated": "response, labels and consensus, scores, weighted score, verdict, what was missing",
 }
 FORMAT_LINKS: tuple[tuple[str, dict[str, str]], ...] = (
@@ -51,6 +53,8 @@ def show_exports(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     names = [name for name in TABLES if name not in OF_PASS or judge_pass is not None]
     # Two passes are chosen on the page that compares them, which links to its table.
     names = [name for name in names if name not in OF_TWO_PASSES]
+    if _has_no_classification(benchmark, choice):
+        names = [name for name in names if name not in OF_CLASSIFICATION]
     return show_page(
         request,
         "judging/exports.html",
@@ -62,6 +66,13 @@ def show_exports(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         judge_pass=judge_pass,
         table=_link_table(names, choice, part),
     )
+
+
+def _has_no_classification(benchmark: Benchmark, choice: ReportChoice) -> bool:
+    """Whether there are no failure modes of the chosen pass, or of any pass where none is chosen."""
+    if choice.judge_pass is None:
+        return default_classification(benchmark) is None
+    return newest_of(choice.judge_pass) is None
 
 
 @require_safe

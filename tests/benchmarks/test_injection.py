@@ -10,10 +10,10 @@ from benchmarks.injection_suite.capture import read_first_line, states_itself
 from benchmarks.injection_suite.items import load_items
 from benchmarks.injection_suite.simulated import QUOTING, SimulatedJudge
 from judging.llm.calls import CallOutcome
+from judging.llm.disguises import normalise
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.parsing import ParsedReply
 from judging.llm.rubric import Rubric, load_bundled_rubric, parse_rubric
-from judging.llm.score_lines import normalise
 from judging.stats.aggregation import judge_reading
 
 LIKERT = parse_rubric(load_bundled_rubric("likert-v1"))

@@ -6,9 +6,10 @@ from typing import Any
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Response
-from judging.choices import PassState
+from judging.choices import FailureMode, PassKind, PassState, RubricScale
 from judging.classifying import ClassificationRequest, start_classification
 from judging.models import Judge, JudgePass
+from judging.stats.rules import uniform_rule
 from tests.factories import (
     make_benchmark,
     make_judge,
@@ -80,3 +81,33 @@ def flagged(benchmark: Benchmark) -> list[Response]:
 def classify(benchmark: Benchmark, **request: Any) -> JudgePass:
     """Start a classification."""
     return start_classification(benchmark, ClassificationRequest(**request))
+
+
+def make_classification(judge_pass: JudgePass, outcomes: Sequence[tuple[Response, str]]) -> JudgePass:
+    """A finished classification of a judging pass without any call: each response with its mode or state."""
+    judge = make_judge()
+    classification = make_pass(
+        benchmark=judge_pass.benchmark,
+        judges=(judge,),
+        kind=PassKind.CLASSIFICATION,
+        scale=RubricScale.FAILURE_MODE,
+        configuration={
+            "judges": {judge.slug: {"endpoint": "classifying", "model_id": judge.slug}},
+            "graded": {
+                "pass": judge_pass.public_id,
+                "rule": uniform_rule([judge.slug for judge in judge_pass.judges.all()]).to_json(),
+                "rule_name": "uniform",
+            },
+        },
+    )
+    for response, outcome in outcomes:
+        is_mode = outcome in FailureMode.values
+        make_verdict(
+            judge_pass=classification,
+            response=response,
+            judge=judge,
+            scale=RubricScale.FAILURE_MODE,
+            text_hash=response.text_hash,
+            **({"failure_mode": outcome} if is_mode else {"state": outcome}),
+        )
+    return classification

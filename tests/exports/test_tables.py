@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Benchmark, Response
-from judging.choices import FailureCode, PassSource, SkipCode, VerdictState
+from judging.choices import FailureCode, FailureMode, PassSource, SkipCode, VerdictState
 from judging.errors import ExportError
 from judging.exports.graded import exact_text
 from judging.exports.tables import TABLES
@@ -16,6 +16,7 @@ from judging.importing.files import import_files
 from judging.models import JudgePass, Verdict
 from judging.reports import build_report
 from judging.stats.rules import PUBLISHED_WEIGHTS
+from tests.classifying.stage import make_classification
 from tests.exports.reading import export, read_rows
 from tests.exports.study import CANARY, Study, make_study
 from tests.factories import make_attempt, make_benchmark, make_pass, make_prompt, make_response, make_verdict
@@ -66,6 +67,8 @@ def test_table_begins_with_the_columns_of_the_paper(study: Study, tmp_path: Path
 def test_notice_is_in_every_row_of_every_table(study: Study, tmp_path: Path, table: str) -> None:
     make_attempt(verdict=Verdict.objects.first())
     earlier = judge_again(study.judge_pass) if table == "comparison" else None
+    if table == "failure_modes":
+        make_classification(study.judge_pass, [(study.responses[0], FailureMode.UNSAFE_REDIRECT)])
 
     outcome = export(study.benchmark, table, "jsonl", tmp_path, judge_pass=study.judge_pass, before=earlier)
 

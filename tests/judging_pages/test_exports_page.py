@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from judging.exports.tables import OF_TWO_PASSES, TABLES
+from judging.exports.tables import OF_CLASSIFICATION, OF_TWO_PASSES, TABLES
 from tests.factories import make_benchmark
 from tests.judging_pages.study import Study
 
@@ -30,7 +30,7 @@ def test_every_table_is_offered_in_every_format(
 ) -> None:
     found = links(researcher_client, "study")
 
-    assert len(found) == (len(TABLES) - len(OF_TWO_PASSES)) * 6
+    assert len(found) == (len(TABLES) - len(OF_TWO_PASSES) - len(OF_CLASSIFICATION)) * 6
     for address in found:
         response = researcher_client.get(address)
         assert response.status_code == 200, address
@@ -83,7 +83,7 @@ def test_without_a_pass_its_tables_are_not_offered(transactional_db: None, resea
 
     offered = {address.rsplit("/", 1)[1].split(".")[0] for address in links(researcher_client, "empty")}
 
-    assert offered == set(TABLES) - {"verdicts", "attempts", *OF_TWO_PASSES}
+    assert offered == set(TABLES) - {"verdicts", "attempts", *OF_TWO_PASSES, *OF_CLASSIFICATION}
 
 
 def test_export_is_for_researchers(

@@ -1,0 +1,102 @@
+"""Tables of the failure-mode page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.templatetags.formatting import SMALL_COUNT
+from judging.choices import FailureMode
+from judging.figures.failure_modes import UNPARSED
+from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
+from judging.views.wording import missing_words
+
+NO_SHARE = "no response was answered"
+
+
+def modes_table(document: Mapping[str, Any]) -> Table:
+    """Each mode with its count and share; answers without a mode below them."""
+    overall = document["overall"]
+    entries = sorted(overall["modes"], key=lambda entry: -entry["n"])
+    rows = [
+        _mode_row(str(FailureMode(entry["mode"]).label), entry["n"], entry["share"], entry["interval"])
+        for entry in entries
+    ]
+    unparsed = _mode_row(
+        UNPARSED, overall["n_unparsed"], overall["unparsed_share"], overall["unparsed_interval"]
+    )
+    return Table(
+        id="modes",
+        caption="Failure modes",
+        note="Shares of all answered responses; they sum to 100 %.",
+        columns=[
+            text_column("Failure mode"),
+            Column("Responses"),
+            Column("Share", unit="95 % interval"),
+        ],
+        rows=[*rows, unparsed],
+    )
+
+
+def groups_table(document: Mapping[str, Any], *, of: str) -> Table:
+    """Share of each mode in each target model or risk category; rows below 10 answers are greyed."""
+    key = {"models": "model", "categories": "category"}[of]
+    return Table(
+        id=f"{of}-modes",
+        caption=f"Failure modes by {'target model' if key == 'model' else 'risk category'}",
+        note="Share of the row's answered responses. Unclassified ones are in no share.",
+        columns=[
+            text_column("Model" if key == "model" else "Category"),
+            Column("Unacceptable", unit="responses"),
+            *(Column(str(FailureMode(mode).label)) for mode in FailureMode.values),
+            Column(UNPARSED),
+            Column("Unclassified", unit="responses"),
+        ],
+        rows=[_group_row(entry, key) for entry in document[of]],
+    )
+
+
+def unclassified_table(document: Mapping[str, Any]) -> Table | None:
+    """What has no mode, by reason; None when everything has one."""
+    overall = document["overall"]
+    reasons = [
+        *((UNPARSED, state, n) for state, n in overall["unparsed"].items()),
+        *(("Unclassified", state, n) for state, n in overall["unclassified"].items()),
+    ]
+    if not reasons:
+        return None
+    return Table(
+        id="without-mode",
+        caption="Responses without a failure mode",
+        note="The classifier's answers that name no mode are in the shares; what was never answered is not.",
+        columns=[text_column("Counted as"), text_column("Reason"), Column("Responses")],
+        rows=[
+            Row([Cell(counted_as), Cell(missing_words(state)), count_cell(n)])
+            for counted_as, state, n in reasons
+        ],
+    )
+
+
+def _mode_row(name: str, n: int, share: float | None, interval: list[float] | None) -> Row:
+    return Row([Cell(name), count_cell(n), _share_cell(share, interval)])
+
+
+def _group_row(entry: Mapping[str, Any], key: str) -> Row:
+    return Row(
+        [
+            Cell(entry[key]),
+            count_cell(entry["n_responses"]),
+            *(_share_cell(mode["share"], None) for mode in entry["modes"]),
+            _share_cell(entry["unparsed_share"], None),
+            count_cell(entry["n_unclassified"]),
+        ],
+        is_thin=entry["n_answered"] < SMALL_COUNT,
+    )
+
+
+def _share_cell(share: float | None, interval: list[float] | None) -> Cell:
+    return Cell(
+        share,
+        kind="rate",
+        reason=NO_SHARE if share is None else "",
+        interval=interval,
+        interval_kind="rate_interval",
+    )

@@ -1,0 +1,241 @@
+"""The failure modes of the Unacceptable responses: how they fail, and starting a classification."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.models import Benchmark
+from annotation.templatetags.formatting import rate_interval_text, rate_text
+from judging.choices import FailureMode
+from judging.classification_forms import ClassifyForm
+from judging.classifying import count_flagged, offered_classifiers, start_classification
+from judging.errors import DomainError
+from judging.figures import failure_modes_chart, render_svg
+from judging.models import JudgePass
+from judging.reports.failure_modes import build_failure_modes, find_classification
+from judging.views.choosing import Option
+from judging.views.context import account_of, benchmark_page, pass_address, show_page
+from judging.views.drawing import FORMS, FigureKind
+from judging.views.failure_mode_tables import groups_table, modes_table, unclassified_table
+from judging.views.wording import counted, missing_words, pass_state_words
+
+HOW = (
+    "Each response that the rule finds Unacceptable goes to one classifier at temperature 0, without "
+    "examples. Its answer is the key of one failure mode; other spellings go through a fixed table of "
+    "answers, then through a search that counts only when exactly one mode is named.",
+    "The share of a mode is over all responses that the classifier answered. An answer that names no mode, a "
+    "refusal or a cut answer among them, has a row of its own and stays in that number: a classifier is most "
+    "at a loss where the material is worst. What was never answered is counted beside it.",
+    "Intervals: 95 %, Wilson at the effective number of responses, which allows for several responses to one "
+    "prompt.",
+    "The first three modes are defined by the published benchmark. It names the fourth, Harmful Narrative "
+    "Compliance, and does not define it; that definition is this project's own.",
+)
+FIGURE = "failure-modes"
+
+
+@require_safe
+@benchmark_page
+def show_failure_modes(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Which modes, overall, by model and by category; and the form that starts a classification."""
+    return _show(request, benchmark, classification=_read_classification(request, benchmark))
+
+
+@require_POST
+@benchmark_page
+def classify(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Start a classification of the default pass by the default rule and go to its page."""
+    form = ClassifyForm(request.POST, classifiers=offered_classifiers())
+    if form.is_valid():
+        try:
+            started = start_classification(
+                benchmark, form.to_request(judge_pass=None, rule=None), actor=account_of(request)
+            )
+        except DomainError as error:
+            form.add_error(None, error.message)
+        else:
+            return redirect(pass_address(started))
+    return _show(request, benchmark, classification=None, form=form)
+
+
+@require_safe
+@benchmark_page
+def download_failure_modes(request: HttpRequest, benchmark: Benchmark, form: str) -> HttpResponse:
+    """The figure as SVG or PNG, or its numbers as CSV."""
+    if form not in FORMS:
+        raise Http404
+    document = build_failure_modes(benchmark, classification=_read_classification(request, benchmark))
+    content_type, write = FORMS[form]
+    response = HttpResponse(write(KIND, document), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{benchmark.slug}-{FIGURE}.{form}"'
+    return response
+
+
+def _show(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    *,
+    classification: JudgePass | None,
+    form: ClassifyForm | None = None,
+) -> HttpResponse:
+    document = build_failure_modes(benchmark, classification=classification)
+    parts: dict[str, Any] = {}
+    if document["pass"]:
+        parts = {
+            "figure": _inline_figure(benchmark, document),
+            "modes": modes_table(document),
+            "models": groups_table(document, of="models"),
+            "categories": groups_table(document, of="categories"),
+            "unclassified": unclassified_table(document),
+            "how": _how_computed(document),
+            "pass_url": _address(benchmark, "pass", public_id=document["pass"]),
+            "export_url": _address(benchmark, "export", table="failure_modes", form="csv")
+            + f"?{urlencode({'pass': document['pass']})}",
+            "offered": _offered(document),
+        }
+    return show_page(
+        request,
+        "judging/failure_modes.html",
+        benchmark=benchmark,
+        tab="results",
+        answer=answer_of(document),
+        basis=_basis_of(document),
+        report=document,
+        n_flagged=count_flagged(benchmark),
+        form=form or ClassifyForm(classifiers=offered_classifiers()),
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if form is not None else HTTPStatus.OK,
+        **parts,
+    )
+
+
+def answer_of(document: Mapping[str, Any]) -> str:
+    """The page's sentence: the mode named most often."""
+    overall = document["overall"]
+    if document["pass"] is None:
+        return "No Unacceptable response has been classified yet."
+    if not overall["n_answered"]:
+        state = pass_state_words(document["state"])
+        return f"{document['pass_name']} is {state}: no response is classified yet."
+    most = max(overall["modes"], key=lambda entry: entry["n"])
+    if not most["n"]:
+        return "The classifier named no failure mode in any of its answers."
+    interval = f" {rate_interval_text(most['interval'])}" if most["interval"] else ""
+    return (
+        f"{FailureMode(most['mode']).label} is the most frequent failure mode: "
+        f"{rate_text(most['share'])}{interval} of {counted(overall['n_answered'], 'classified response')}."
+    )
+
+
+def _basis_of(document: Mapping[str, Any]) -> str:
+    if document["pass"] is None:
+        return ""
+    overall = document["overall"]
+    return (
+        f"n = {counted(overall['n_responses'], 'response')} of {document['graded_pass_name']}, Unacceptable "
+        f"by the rule {document['rule_name']}; classified by {document['classifier']} · "
+        f"{overall['n_unparsed']:,} without a mode · {overall['n_unclassified']:,} unclassified"
+    )
+
+
+def _how_computed(document: Mapping[str, Any]) -> dict[str, Any]:
+    overall = document["overall"]
+    return {
+        "paragraphs": HOW,
+        "facts": [
+            ("Rule", document["rule_in_words"]),
+            ("Graded pass", f"{document['graded_pass_name']} ({document['graded_pass']})"),
+            ("Classification", f"{document['pass_name']} ({document['pass']})"),
+            ("Classifier", document["classifier"]),
+        ],
+        "left_out": [
+            {"reason": f"Unclassified: {missing_words(state)}", "n": n, "href": None}
+            for state, n in overall["unclassified"].items()
+        ],
+    }
+
+
+def _read_classification(request: HttpRequest, benchmark: Benchmark) -> JudgePass | None:
+    """The classification that the address names.
+
+    Raises:
+        PassError: no such pass in this benchmark, or one of another kind.
+    """
+    name = request.GET.get("pass", "").strip()
+    return find_classification(benchmark, name) if name else None
+
+
+def _offered(document: Mapping[str, Any]) -> list[Option]:
+    return [
+        Option(
+            value=listed["pass"],
+            label=f"{listed['name']} ({pass_state_words(listed['state'])})",
+            is_chosen=listed["pass"] == document["pass"],
+        )
+        for listed in document["passes"]
+    ]
+
+
+def _address(benchmark: Benchmark, page: str, **kwargs: str) -> str:
+    return reverse(f"judging:{page}", kwargs={"slug": benchmark.slug, **kwargs})
+
+
+def _inline_figure(benchmark: Benchmark, document: Mapping[str, Any]) -> dict[str, Any]:
+    query = urlencode({"pass": document["pass"]})
+    svg = render_svg(KIND.draw(document), title=KIND.title, description=KIND.describe(document))
+    return {
+        "id": f"figure-{FIGURE}",
+        "name": KIND.title,
+        "caption": KIND.caption,
+        "svg": svg,
+        **{
+            f"{form}_url": f"{_address(benchmark, 'failure_modes_figure', form=form)}?{query}"
+            for form in FORMS
+        },
+    }
+
+
+def _rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The figure's numbers, and the same of each model and category."""
+    groups = [
+        ("all", "", document["overall"]),
+        *(("model", entry["model"], entry) for entry in document["models"]),
+        *(("category", entry["category"], entry) for entry in document["categories"]),
+    ]
+    return [
+        {
+            "of": of,
+            "name": name,
+            "failure_mode": mode,
+            "n": n,
+            "n_answered": entry["n_answered"],
+            "share": share,
+            "share_low": (interval or [None, None])[0],
+            "share_high": (interval or [None, None])[1],
+        }
+        for of, name, entry in groups
+        for mode, n, share, interval in [
+            *((mode["mode"], mode["n"], mode["share"], mode["interval"]) for mode in entry["modes"]),
+            ("UNPARSED", entry["n_unparsed"], entry["unparsed_share"], entry["unparsed_interval"]),
+        ]
+    ]
+
+
+def _describe(document: Mapping[str, Any]) -> str:
+    overall = document["overall"]
+    named = [f"{FailureMode(entry['mode']).label} {rate_text(entry['share'])}" for entry in overall["modes"]]
+    return "; ".join([*named, f"no mode named {rate_text(overall['unparsed_share'])}"])
+
+
+KIND = FigureKind(
+    title="Failure modes of Unacceptable responses",
+    caption="Share of each failure mode with its 95 % interval, most frequent first.",
+    draw=failure_modes_chart,
+    describe=_describe,
+    rows=_rows,
+)
