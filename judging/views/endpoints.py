@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
@@ -49,7 +50,7 @@ def show_endpoints(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     )
 
 
-def _answer(overview: EndpointOverview, used: Sequence[EndpointStatus]) -> str:
+def _answer(overview: EndpointOverview, used: Sequence[EndpointStatus]) -> SafeString:
     called = [status for status in used if status.calls.n_calls]
     n_calls = sum(status.calls.n_calls for status in called)
     waiting = [status for status in used if status.waiting_until]
@@ -63,7 +64,7 @@ def _answer(overview: EndpointOverview, used: Sequence[EndpointStatus]) -> str:
             counted(n_calls, "call was", "calls were"),
         )
     else:
-        sentence = format_html("No endpoint was called in the last hour")
+        sentence = SafeString("No endpoint was called in the last hour")
     for status in waiting:
         sentence = format_html(
             "{}; {} waits until {}", sentence, status.endpoint.name, formatting.clock(status.waiting_until)

@@ -38,7 +38,7 @@ def make_running_collection(*, n_pending: int = 0) -> JudgePass:
     judge_pass = make_running_pass(
         kind=PassKind.COLLECTION,
         scale=RubricScale.TEXT,
-        configuration={"targets": {"model-a": {"endpoint": ENDPOINT, "model_id": "a"}}},
+        configuration={"targets": {"model-a": {"endpoint": ENDPOINT, "model_id": "a", "parameters": {}}}},
     )
     for rollout in range(n_pending):
         make_generation(judge_pass=judge_pass, endpoint_name=ENDPOINT, rollout=rollout)
