@@ -37,6 +37,12 @@ max_in_flight = {limit}
   slug = "claude-opus-4.6"
   short_name = "Opus"
   family = "Anthropic"
+
+  [[endpoint.model]]
+  slug = "claude-sonnet-4.6"
+  short_name = "Sonnet"
+  family = "Anthropic"
+  roles = ["classifier"]
 """
 
 
@@ -75,14 +81,13 @@ def write_endpoints(file: Path, *, port: int) -> None:
 
 
 def choose_provider_port(file: Path) -> int:
-    """The port that the endpoints file names if nothing listens on it, else a free one, then written there.
+    """The port that the endpoints file names if nothing listens on it, else a free one; writes the file anew.
 
     The same port each time: a pass of an earlier run goes on only at the address that it was started with.
+    Written anew, since the file of an earlier version may name fewer models.
     """
     named = PROVIDER_PORT.search(file.read_text())
-    if named is not None and is_free(int(named[1])):
-        return int(named[1])
-    port = find_free_port()
+    port = int(named[1]) if named is not None and is_free(int(named[1])) else find_free_port()
     write_endpoints(file, port=port)
     return port
 

@@ -57,7 +57,10 @@ def test_endpoints_file_leads_to_this_machine_alone(tmp_path: Path) -> None:
 
     (endpoint,) = document["endpoint"]
     assert endpoint["base_url"].startswith("http://127.0.0.1:")
-    assert {model["slug"] for model in endpoint["model"]} == {"gemini-3.1-pro", "gpt-5.4", "claude-opus-4.6"}
+    assert {model["slug"]: model.get("roles") for model in endpoint["model"]} == {
+        **dict.fromkeys(("gemini-3.1-pro", "gpt-5.4", "claude-opus-4.6")),
+        "claude-sonnet-4.6": ["classifier"],
+    }
 
 
 def test_a_demo_that_runs_keeps_its_endpoints_file(tmp_path: Path) -> None:
@@ -76,6 +79,17 @@ def test_provider_keeps_its_port_while_it_is_free(tmp_path: Path) -> None:
 
     assert choose_provider_port(file) == first
     assert f"127.0.0.1:{first}/" in file.read_text()
+
+
+def test_the_file_of_an_earlier_version_gets_the_models_of_this_one(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    file = tmp_path / "endpoints.toml"
+    full = file.read_text()
+    file.write_text(full.partition('  slug = "claude-sonnet-4.6"')[0])
+
+    choose_provider_port(file)
+
+    assert file.read_text() == full
 
 
 def test_provider_moves_when_its_port_is_taken(tmp_path: Path) -> None:
