@@ -46,8 +46,8 @@ def groups_table(document: Mapping[str, Any], *, of: str) -> Table:
         columns=[
             text_column("Model" if key == "model" else "Category"),
             Column("Unacceptable", unit="responses"),
-            *(Column(str(FailureMode(mode).label)) for mode in FailureMode.values),
-            Column(UNPARSED),
+            *(_mode_column(mode) for mode in FailureMode.values),
+            Column("No mode", unit="named"),
             Column("Unclassified", unit="responses"),
         ],
         rows=[_group_row(entry, key) for entry in document[of]],
@@ -73,6 +73,12 @@ def unclassified_table(document: Mapping[str, Any]) -> Table | None:
             for counted_as, state, n in reasons
         ],
     )
+
+
+def _mode_column(mode: str) -> Column:
+    """A mode's name on two lines, so that seven columns fit on a page."""
+    first, _, last = str(FailureMode(mode).label).rpartition(" ")
+    return Column(first, unit=last)
 
 
 def _mode_row(name: str, n: int, share: float | None, interval: list[float] | None) -> Row:

@@ -18,13 +18,19 @@ from annotation.choices import Role
 from annotation.models import Response
 from carebench_web.demo.setup import import_benchmark
 from judging.choices import FailureCode, GenerationState, PassKind, PassSource, PassState, VerdictState
+from judging.classifying import flagged_responses
 from judging.llm.fake_provider import FakeProviderSettings, running
+from judging.llm.simulated_scores import simulate_failure_mode
 from judging.models import JudgePass, Verdict
+from judging.reports import grade_responses
 from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
+from tests.classifying.stage import make_classification
 from tests.collecting import stage
 from tests.factories import make_account, make_benchmark, make_pass, make_response, make_verdict
 from tests.judging_pages.few_shot import judge_few_shot
+from tests.monitoring.running_passes import show_busy_hour
+from tests.passes.stage import JUDGES, write_endpoints
 
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SIZES = {"phone": {"width": 390, "height": 844}, "desktop": {"width": 1280, "height": 800}}
@@ -191,6 +197,31 @@ def test_pictures_of_exemplars(
     page.screenshot(path=FOLDER / f"exemplars-{colour_scheme}-{size}.png", full_page=True)
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_failure_modes(
+    open_context: OpenContext, sign_in: SignIn, tmp_path: Path, colour_scheme: str, size: str
+) -> None:
+    """Before any classification, and with one in which two responses have no mode."""
+    benchmark = import_benchmark(tmp_path / "files")
+    grading = grade_responses(benchmark)
+    responses = Response.objects.in_bulk(flagged_responses(grading))
+    modes = [simulate_failure_mode("simulated", item_hash=row.text_hash) for row in responses.values()]
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.goto(reverse("judging:failure_modes", args=[benchmark.slug]))
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    picture("failure-modes-none")
+    outcomes = [*modes[:-2], "PARSE_FAILED", "CALL_FAILED"]
+    assert grading.judge_pass is not None
+    make_classification(grading.judge_pass, list(zip(responses.values(), outcomes, strict=True)))
+    picture("failure-modes")
+
+
 def running_pass(imported: JudgePass) -> JudgePass:
     """A pass in the middle of its work, over the same responses and judges."""
     judges = tuple(imported.judges.order_by("slug"))
@@ -270,3 +301,27 @@ def settle_some(judge_pass: JudgePass) -> None:
         row.settled_at = timezone.now()
         row.response = make_response(prompt=row.prompt, target_model=row.target_model, rollout=row.rollout)
         row.save()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_endpoints_and_of_a_pass_that_waits(
+    open_context: OpenContext, sign_in: SignIn, tmp_path: Path, settings: Any, colour_scheme: str, size: str
+) -> None:
+    """An hour of calls with faults, a living worker and a dead one, a provider that asked for a pause."""
+    settings.ENDPOINTS_FILE = write_endpoints(
+        tmp_path / "endpoints.toml",
+        "http://127.0.0.1:9/v1",
+        judges=JUDGES,
+        separate=True,
+        limits={"max_in_flight": 32},
+    )
+    waiting = show_busy_hour("local-0", "local-1", "local-2")
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+
+    for name, kwargs in (("endpoints", {}), ("pass-waiting", {"public_id": waiting.public_id})):
+        view = "judging:pass" if kwargs else "judging:endpoints"
+        page.goto(reverse(view, kwargs={"slug": waiting.benchmark.slug, **kwargs}), wait_until="load")
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
