@@ -158,6 +158,7 @@ class RowFilterForm(forms.Form):
     b = forms.CharField(label="Second reader", max_length=200, required=False)
     cell = forms.ChoiceField(label="Readings", choices=[("", "any"), *CELL_FILTERS], required=False)
     graded = forms.BooleanField(label="Only responses of the report", required=False)
+    rubric_like = forms.BooleanField(label="Holds text like a judge's answer", required=False)
 
     ALWAYS_SHOWN = ("model", "category", "verdict", "consensus", "judge", "score")
 
@@ -186,6 +187,12 @@ class RaiseCapsForm(forms.Form):
     max_cost = forms.DecimalField(
         label="At most so much money", min_value=0, decimal_places=2, required=False
     )
+
+
+class RerunForm(RaiseCapsForm):
+    """Caps for judging what is missing, and whether rows that stopped workers go along."""
+
+    with_poison = forms.BooleanField(label="Also the rows that stopped several workers", required=False)
 
 
 class AdoptRuleForm(forms.Form):

@@ -14,12 +14,15 @@ from judging.views import (
     imports,
     judges,
     labels,
+    mending,
+    reparsing,
     response,
     results,
     rows,
     rubrics,
     running,
     starting,
+    verdict,
 )
 
 app_name = "judging"
@@ -46,6 +49,13 @@ urlpatterns = [
     path("<slug:slug>/judges/start/sample/", starting.sample, name="sample_prompt"),
     path("<slug:slug>/judges/compare/", comparison.show_comparison, name="compare"),
     path("<slug:slug>/judges/<slug:public_id>/", judges.show_pass, name="pass"),
+    path("<slug:slug>/judges/<slug:public_id>/rerun/", mending.rerun, name="rerun_pass"),
+    path("<slug:slug>/judges/<slug:public_id>/reparse/", reparsing.reparse, name="reparse"),
+    path(
+        "<slug:slug>/judges/<slug:public_id>/verdicts/<slug:response>/<path:judge>/",
+        verdict.show_verdict,
+        name="verdict",
+    ),
     path("<slug:slug>/judges/<slug:public_id>/pause/", running.pause, name="pause_pass"),
     path("<slug:slug>/judges/<slug:public_id>/resume/", running.resume, name="resume_pass"),
     path("<slug:slug>/judges/<slug:public_id>/cancel/", running.cancel, name="cancel_pass"),

@@ -10,7 +10,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -183,7 +183,7 @@ def apply_reparse(judge_pass: JudgePass, *, digest: str, actor: Account | None =
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as spool:
         plan = plan_reparse(
-            judge_pass, on_change=lambda changed: print(json.dumps(astuple(changed)), file=spool)
+            judge_pass, on_change=lambda changed: print(json.dumps(asdict(changed)), file=spool)
         )
         if plan.digest != digest:
             raise _changed_meanwhile()
@@ -192,7 +192,7 @@ def apply_reparse(judge_pass: JudgePass, *, digest: str, actor: Account | None =
             locked = JudgePass.objects.select_for_update(no_key=True).get(pk=judge_pass.pk)
             _check_readable(locked)
             lines = iter(spool)
-            while batch := [_from_tuple(json.loads(line)) for line in islice(lines, BATCH_SIZE)]:
+            while batch := [_from_dict(json.loads(line)) for line in islice(lines, BATCH_SIZE)]:
                 _write(batch)
             unchanged = _readable(judge_pass).filter(~is_stale()).exclude(parser_version=PARSER_VERSION)
             unchanged.update(parser_version=PARSER_VERSION)
@@ -330,9 +330,8 @@ def _write(batch: Sequence[Rereading]) -> None:
         )
 
 
-def _from_tuple(values: Sequence[Any]) -> Rereading:
-    *identity, before, after = values
-    return Rereading(*identity, Reading(*before), Reading(*after))
+def _from_dict(values: dict[str, Any]) -> Rereading:
+    return Rereading(**values | {"before": Reading(**values["before"]), "after": Reading(**values["after"])})
 
 
 def _changed_meanwhile() -> Conflict:

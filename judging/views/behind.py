@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Benchmark, Prompt, Response, TargetModel
+from judging.models import Verdict
 from judging.reports import Grading
 from judging.stats.aggregation import is_severe, is_worst
 from judging.stats.readers import CONSENSUS, Readings, gather_readings
@@ -108,6 +109,11 @@ def _by_missing(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     }
 
 
+def _by_rubric_like(grading: Grading, filters: Mapping[str, Any]) -> Ids:
+    flagged = Verdict.objects.filter(judge_pass=grading.judge_pass, has_rubric_like_text=True)
+    return set(flagged.values_list("response_id", flat=True))
+
+
 def _by_annotator(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     labels = grading.evidence.labels
     return {label.response_id for label in labels if label.annotator == filters["annotator"]}
@@ -153,5 +159,6 @@ FILTERS: dict[str, Callable[[Grading, Mapping[str, Any]], Ids]] = {
     "judge": _by_judge,
     "missing": _by_missing,
     "annotator": _by_annotator,
+    "rubric_like": _by_rubric_like,
     "pair": _by_pair,
 }

@@ -16,10 +16,12 @@ from annotation.templatetags import formatting
 from judging.choices import UNSETTLED_STATES, FailureCode, PassKind, PauseReason, RubricScale, VerdictState
 from judging.models import FIRST_SCORE, LAST_SCORE, JudgePass
 from judging.views import listings
+from judging.views.capabilities import capability_table
 from judging.views.choosing import ReportChoice
 from judging.views.configured import configuration_facts
 from judging.views.context import benchmark_page, pass_address, show_page
 from judging.views.listings import ListedPass
+from judging.views.mending import mending_of
 from judging.views.running import live_context
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 from judging.views.wording import counted, missing_words, pass_source_words, pass_state_words
@@ -37,6 +39,8 @@ def show_judges(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         tab="judges",
         answer=_passes_answer(passes),
         passes=_pass_table(passes, benchmark) if passes else None,
+        is_comparable=len(passes) > 1,
+        capabilities=capability_table(listings.called_judges(benchmark)),
     )
 
 
@@ -62,6 +66,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         states=_state_table(counts, choice) if counts else None,
         failures=_failure_table(listings.failure_counts(judge_pass)),
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
+        mending=mending_of(judge_pass, choice),
         calibration_url=choice.address("calibration"),
         results_url=choice.address("results"),
         **live,

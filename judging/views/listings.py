@@ -4,17 +4,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from annotation.choices import ItemKind, ResponseState
 from annotation.models import AuditEvent, Benchmark, Campaign, Prompt, Response
 from annotation.selectors import current_labels
-from judging.choices import UNSETTLED_STATES, PassKind, VerdictState
+from judging.choices import UNSETTLED_STATES, FailureCode, PassKind, VerdictState
 from judging.importing.storing import IMPORT_ACTION
-from judging.models import JudgePass, Verdict
+from judging.models import Judge, JudgePass, Verdict, VerdictAttempt
+from judging.queue.claiming import SUSPECT_AFTER_DEATHS
 from judging.staleness import has_score, is_stale, reported_state
 
 MOST_IMPORTS_LISTED = 50
+MOST_POISON_LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -173,16 +175,40 @@ def score_counts(judge_pass: JudgePass) -> dict[str, Counter[int]]:
     return counts
 
 
+def poison_rows(judge_pass: JudgePass) -> list[Verdict]:
+    """The first rows that several workers died with, given up or still waiting. One query."""
+    rows = judge_pass.verdicts.filter(
+        Q(failure_code=FailureCode.POISON) | Q(n_deaths__gte=SUSPECT_AFTER_DEATHS)
+    )
+    rows = rows.select_related("judge", "judge_pass__benchmark", "response__prompt", "response__target_model")
+    return list(rows.order_by("pk")[:MOST_POISON_LISTED])
+
+
+def count_rubric_like(judge_pass: JudgePass) -> int:
+    """Responses of a pass with text that looks like a judge's answer. One query."""
+    flagged = judge_pass.verdicts.filter(has_rubric_like_text=True)
+    return flagged.aggregate(n=Count("response", distinct=True))["n"]
+
+
+def called_judges(benchmark: Benchmark) -> list[Judge]:
+    """Judges of the benchmark's passes that are called here, with what each was last sent. One query."""
+    latest = VerdictAttempt.objects.filter(verdict__judge=OuterRef("pk")).order_by("-pk")
+    seats = JudgePass.judges.through.objects.filter(judgepass__benchmark=benchmark).values("judge")
+    judges = Judge.objects.filter(pk__in=seats, endpoint_name__isnull=False).order_by("slug")
+    return list(judges.annotate(last_sent=Subquery(latest.values("parameters")[:1])))
+
+
 def listed_responses(ids: list[int]) -> list[Response]:
     """These responses in the order of the ids, with prompt and model. One query."""
     found = Response.objects.filter(pk__in=ids).select_related("prompt", "target_model").in_bulk()
     return [found[pk] for pk in ids if pk in found]
 
 
-def verdicts_on(response: Response) -> QuerySet[Verdict]:
-    """Every verdict on a response, newest pass first, with judge and pass. One query."""
-    verdicts = Verdict.objects.filter(response=response).select_related("judge", "judge_pass")
-    return verdicts.order_by("-judge_pass__created_at", "-judge_pass__pk", "judge__slug")
+def verdicts_on(response: Response) -> list[Any]:
+    """Every verdict on a response, newest pass first, with judge, pass and `reported` state. One query."""
+    verdicts = Verdict.objects.filter(response=response).annotate(reported=reported_state())
+    verdicts = verdicts.select_related("judge", "judge_pass__benchmark")
+    return list(verdicts.order_by("-judge_pass__created_at", "-judge_pass__pk", "judge__slug"))
 
 
 def n_responses_by_state(counts: dict[str, Counter[str]]) -> list[str]:

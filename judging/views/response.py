@@ -12,8 +12,10 @@ from annotation.models import Benchmark, Label, Response
 from annotation.selectors import current_labels
 from judging.models import Verdict
 from judging.reports import Grading
+from judging.staleness import STALE
 from judging.stats.aggregation import Decision
 from judging.views import listings
+from judging.views.addresses import verdict_address
 from judging.views.choosing import ReportChoice, read_choice
 from judging.views.collection_tables import collected_facts
 from judging.views.context import benchmark_page, show_page
@@ -63,18 +65,22 @@ class ShownVerdict:
     """
 
     verdict: Verdict
+    address: str
     state: str
+    is_stale: bool
     exemplars: ShownExemplars | None
     n_exemplars: str | None
 
 
 def _show_verdicts(response: Response, choice: ReportChoice) -> list[ShownVerdict]:
-    verdicts = list(listings.verdicts_on(response))
+    verdicts = listings.verdicts_on(response)
     exemplars = show_exemplars(response, verdicts, choice)
     return [
         ShownVerdict(
             verdict=verdict,
-            state=missing_words(verdict.skip_code or verdict.state),
+            address=verdict_address(verdict, response),
+            state=missing_words(verdict.reported),
+            is_stale=verdict.reported == STALE,
             exemplars=exemplars.get(verdict.pk),
             n_exemplars=None if verdict.pk in exemplars else _exemplar_counts(verdict),
         )

@@ -10,9 +10,10 @@ from tests.judging_pages.study import Study, make_study
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>{{ 7*7 }}"
 READ_PAGES = (
     *("data", "labels", "judges", "calibration", "results", "exports", "rows", "compare"),
+    "failure_modes",
     "endpoints",
 )
-OF_BENCHMARK = (*READ_PAGES, "pass", "response", "figure")
+OF_BENCHMARK = (*READ_PAGES, "pass", "response", "verdict", "figure")
 
 
 def address(study: Study, page: str, *, slug: str | None = None) -> str:
@@ -20,6 +21,11 @@ def address(study: Study, page: str, *, slug: str | None = None) -> str:
     kwargs |= {
         "pass": {"public_id": study.judge_pass.public_id},
         "response": {"public_id": study.responses[1].public_id},
+        "verdict": {
+            "public_id": study.judge_pass.public_id,
+            "response": study.responses[1].public_id,
+            "judge": study.judges[0].slug,
+        },
         "figure": {"name": "models", "form": "csv"},
     }.get(page, {})
     return reverse(f"judging:{page}", kwargs=kwargs)
@@ -60,7 +66,7 @@ def test_page_of_an_unknown_benchmark_is_not_found(
     assert researcher_client.get(address(study, page, slug="nowhere")).status_code == 404
 
 
-@pytest.mark.parametrize("page", ["pass", "response"])
+@pytest.mark.parametrize("page", ["pass", "response", "verdict"])
 def test_page_of_another_benchmarks_thing_is_not_found(
     researcher_client: Client, study: Study, page: str
 ) -> None:
@@ -141,7 +147,7 @@ def test_page_needs_the_same_queries_however_much_there_is(
 def test_markup_in_any_text_is_shown_as_text(researcher_client: Client, study: Study) -> None:
     _plant_markup(study)
 
-    for page in (*READ_PAGES, "pass", "response"):
+    for page in (*READ_PAGES, "pass", "response", "verdict"):
         html = researcher_client.get(address(study, page)).content.decode()
 
         assert "<img src=x" not in html, page

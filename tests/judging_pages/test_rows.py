@@ -116,7 +116,7 @@ def test_response_page_shows_what_everybody_said(researcher_client: Client, stud
     html = researcher_client.get(address).content.decode()
 
     assert response.prompt.text in html
-    assert "study-judge-b, pass imported" in html
+    assert "study-judge-b</a>, pass imported" in html
     assert "The answer is calm and points to a parent." in html
     assert "rater-1" in html
     assert "The rule says" in html
