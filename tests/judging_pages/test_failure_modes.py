@@ -226,3 +226,16 @@ def test_starting_does_not_exist_for_annotators(annotator_client: Client, study:
     )
 
     assert response.status_code == 404
+
+
+def test_the_response_page_names_the_mode_or_why_there_is_none(
+    researcher_client: Client, study: Study, classification: JudgePass
+) -> None:
+    def shown(number: int) -> str:
+        response = study.responses[number]
+        where = reverse("judging:response", args=[study.benchmark.slug, response.public_id])
+        return researcher_client.get(where).content.decode()
+
+    assert "<dd>Unsafe Redirect</dd>" in shown(2)
+    assert "Failure mode" in shown(12)
+    assert "reply not understood" in shown(12)
