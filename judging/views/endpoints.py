@@ -1,6 +1,7 @@
 """How the endpoints stand: are they answered, what do they wait for, which loops call them?"""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
@@ -44,7 +45,8 @@ def show_endpoints(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         calls=_calls_table(used, overview) if used else None,
         faults=_faults_table(used),
         loops=_loops_table(used),
-        reached=_reached_table(overview.statuses),
+        # A preset is left without a model when the file offers all of its models elsewhere.
+        reached=_reached_table([status for status in overview.statuses if status.endpoint.models]),
         missing=", ".join(overview.missing),
         how={"paragraphs": HOW},
     )
@@ -170,16 +172,15 @@ def _reached_table(statuses: Sequence[EndpointStatus]) -> Table:
     return Table(
         id="reached",
         caption="Every endpoint",
-        note="From the endpoints file and the presets.",
+        note="From the endpoints file and the presets. Directly: the environment's proxies are not used.",
         columns=[
             text_column("Endpoint"),
             text_column("Models"),
             text_column("Key"),
-            Column("Calls at once"),
+            Column("Calls", unit="at once"),
             Column("Calls", unit="a minute"),
             Column("Tokens", unit="a minute"),
-            text_column("Proxy"),
-            text_column("Address"),
+            text_column("Reached at"),
         ],
         rows=[_reached_row(status) for status in statuses],
     )
@@ -195,10 +196,14 @@ def _reached_row(status: EndpointStatus) -> Row:
             Cell(endpoint.max_in_flight, kind="count"),
             Cell(endpoint.requests_per_minute, kind="count", reason="no limit"),
             Cell(endpoint.tokens_per_minute, kind="count", reason="no limit"),
-            Cell(status.proxy or "none"),
-            Cell(endpoint.base_url),
+            Cell(_way_words(status)),
         ]
     )
+
+
+def _way_words(status: EndpointStatus) -> str:
+    host = urlsplit(status.endpoint.base_url).netloc
+    return f"{host} through {status.proxy}" if status.proxy else f"{host}, directly"
 
 
 def _key_words(status: EndpointStatus) -> str:

@@ -94,7 +94,7 @@ def test_the_page_shows_the_proxy_without_its_credentials(
 
     page = open_page(researcher_client, study)
 
-    assert "http://proxy:3128" in page
+    assert "127.0.0.1:9 through http://proxy:3128" in page
     assert "hidden@" not in page
 
 

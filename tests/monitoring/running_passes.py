@@ -6,9 +6,10 @@ from typing import Any
 from django.utils import timezone
 
 from judging.choices import PassKind, PassState, RubricScale
-from judging.models import JudgePass, SlotLease, Verdict
+from judging.models import EndpointGate, JudgePass, SlotLease, Verdict
 from judging.queue.slots import slot_lease_s
 from tests.factories import (
+    make_attempt,
     make_generation,
     make_judge,
     make_pass,
@@ -66,6 +67,32 @@ def make_loop(*, silent_s: float = 0.0, **values: Any) -> SlotLease:
             **values,
         }
     )
+
+
+def show_busy_hour(waiting: str, busy: str, quiet: str) -> JudgePass:
+    """A pass whose three endpoints differ: one waits for its provider, one is busy, one has a dead loop."""
+    judges = {name: make_judge() for name in (waiting, busy, quiet)}
+    models = {judge.slug: {"endpoint": name, "model_id": name} for name, judge in judges.items()}
+    judge_pass = make_running_pass(name="likert-v1-2shot-1", configuration={"judges": models})
+    for position in range(60):
+        name = (waiting, busy, busy, quiet)[position % 4]
+        is_settled = position % 5 != 0
+        row = make_row(
+            judge_pass,
+            judge=judges[name],
+            endpoint_name=name,
+            state="SCORED" if is_settled else "PENDING",
+            settled_at=in_seconds(-20.0 * position) if is_settled else None,
+            not_before=in_seconds(1500) if name == waiting and not is_settled else None,
+        )
+        outcome = {7: "rate_limited", 11: "server", 13: "parse_failed"}.get(position % 17, "ok")
+        make_attempt(
+            verdict=row, outcome=outcome, at=in_seconds(-20.0 * position), latency_ms=400 + 37 * position
+        )
+    EndpointGate.objects.create(name=waiting, not_before=in_seconds(1500))
+    make_loop(endpoint_name=busy, worker="judge-box-4711-5e1f", slots=24)
+    make_loop(endpoint_name=quiet, worker="judge-box-4498-a07c", slots=8, silent_s=70)
+    return judge_pass
 
 
 def in_seconds(seconds: float) -> datetime:
