@@ -11,6 +11,7 @@ from django.utils.datastructures import MultiValueDict
 from annotation.models import Benchmark, Campaign
 from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy, RubricScale
 from judging.passes.configuration import MAX_SHOTS, OfferedJudge
+from judging.passes.embedders import OfferedEmbedder
 from judging.passes.starting import DEFAULT_EMBEDDER, PassRequest
 from judging.rubrics import DEFAULT_RUBRIC, OfferedRubric
 
@@ -62,7 +63,7 @@ class StartPassForm(forms.Form):
     )
     embedder = choice_with_default(
         "Nearness by",
-        [(DEFAULT_EMBEDDER, "word frequencies, worked out here")],
+        [(DEFAULT_EMBEDDER, "TF-IDF: words in common, worked out here")],
         help_text="How like two responses are. Models of the endpoints file cost a little for each text.",
     )
     exclusion = choice_with_default(
@@ -125,11 +126,13 @@ class StartPassForm(forms.Form):
         *,
         judges: Sequence[OfferedJudge],
         rubrics: Sequence[OfferedRubric],
+        embedders: Sequence[OfferedEmbedder],
         benchmark: Benchmark,
     ) -> None:
         super().__init__(data)
         self._set_choices("judges", [(judge.slug, _judge_words(judge)) for judge in judges])
         self._set_choices("rubric", [(rubric.slug, _rubric_words(rubric)) for rubric in rubrics])
+        self._set_choices("embedder", [(embedder.slug, _embedder_words(embedder)) for embedder in embedders])
         self.fields["judges"].initial = [judge.slug for judge in judges if judge.has_key]
         self.fields["rubric"].initial = DEFAULT_RUBRIC
         campaigns = Campaign.objects.filter(benchmark=benchmark).order_by("name", "pk")
@@ -186,6 +189,13 @@ class StartPassForm(forms.Form):
 def _judge_words(judge: OfferedJudge) -> str:
     key = "" if judge.has_key else ", no key set"
     return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
+
+
+def _embedder_words(embedder: OfferedEmbedder) -> str:
+    if embedder.endpoint_name is None:
+        return f"{embedder.short_name}, words in common, worked out here"
+    key = "" if embedder.has_key else ", no key set"
+    return f"{embedder.short_name} ({embedder.slug} at {embedder.endpoint_name}{key})"
 
 
 def _rubric_words(rubric: OfferedRubric) -> str:

@@ -3,16 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Response
-from judging.errors import DomainError, PassError
+from judging.errors import DomainError
+from judging.passes.embedding_estimate import EmbeddingEstimate, estimate_embeddings
 from judging.passes.estimating import PassEstimate, estimate_pass
 from judging.passes.sampling import SamplePrompt, sample_prompt
 from judging.passes.scope import choose_responses
 from judging.passes.seats import SeatCheck, check_seats, seat_judges
-from judging.passes.starting import PassRequest, check_request, find_judging_rubric, refuse_nothing
+from judging.passes.starting import (
+    PassRequest,
+    check_request,
+    find_judging_rubric,
+    refuse_nothing,
+    refuse_unknown_price,
+)
 from judging.passes.warnings import StartWarning, warnings_before
 
 
@@ -20,13 +27,15 @@ from judging.passes.warnings import StartWarning, warnings_before
 class PassCheck:
     """What a pass would be.
 
-    `counts` are the responses that it takes up, by state. There is either a sample or the reason why there
-    is none; a reason means that the start would be refused for it too.
+    `counts` are the responses that it takes up, by state; `embeddings` are the vectors that a model of the
+    endpoints file would be asked for, if any. There is either a sample or the reason why there is none, for
+    which the start would be refused too; neither, when no response is complete.
     """
 
     counts: Mapping[str, int]
     judges: tuple[SeatCheck, ...]
     estimate: PassEstimate
+    embeddings: EmbeddingEstimate | None
     warnings: tuple[StartWarning, ...]
     sample: SamplePrompt | None
     sample_problem: str | None
@@ -56,13 +65,7 @@ def check_pass(benchmark: Benchmark, request: PassRequest) -> PassCheck:
     by_state = Response.objects.filter(pk__in=chosen.values("pk")).order_by("state").values_list("state")
     counts = dict(by_state.annotate(n=Count("pk")))
     refuse_nothing(counts, request)
-    estimate = estimate_pass(benchmark, request)
-    if request.max_cost is not None and estimate.worst_cost is None:
-        raise PassError(
-            "A money cap needs the price of every judge, and the endpoints file gives not all. "
-            "Add price_in and price_out, or cap the calls.",
-            code="unknown_price",
-        )
+    refuse_unknown_price(seats, request)
     sample, problem = None, None
     if counts.get(ResponseState.OK):
         try:
@@ -72,8 +75,19 @@ def check_pass(benchmark: Benchmark, request: PassRequest) -> PassCheck:
     return PassCheck(
         counts=counts,
         judges=tuple(check_seats(seats)),
-        estimate=estimate,
+        estimate=estimate_pass(benchmark, request),
+        embeddings=_estimate_embeddings(benchmark, chosen, request),
         warnings=tuple(warnings_before(benchmark, request)),
         sample=sample,
         sample_problem=problem,
+    )
+
+
+def _estimate_embeddings(
+    benchmark: Benchmark, chosen: QuerySet[Response], request: PassRequest
+) -> EmbeddingEstimate | None:
+    if not request.shots:
+        return None
+    return estimate_embeddings(
+        benchmark, chosen, embedder=request.embedder, pool_campaign=request.pool_campaign
     )

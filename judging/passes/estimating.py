@@ -193,6 +193,9 @@ def _duration_s(endpoints: Mapping[str, Endpoint], judges: Sequence[JudgeEstimat
         bounds = [busy_s / endpoint.max_in_flight]
         if endpoint.requests_per_minute is not None:
             bounds.append(60 * n_calls / endpoint.requests_per_minute)
+        if endpoint.tokens_per_minute is not None:
+            n_tokens = sum(judge.tokens_in + judge.tokens_out for judge in own)
+            bounds.append(60 * n_tokens / endpoint.tokens_per_minute)
         slowest = max(slowest, *bounds)
     return slowest
 

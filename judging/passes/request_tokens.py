@@ -71,15 +71,12 @@ def _count_texts(ids: Sequence[int]) -> tuple[int, int]:
     """Tokens and bytes of prompt and response of up to `MOST_COUNTED` of the responses, evenly spread."""
     step = max(len(ids) / MOST_COUNTED, 1)
     spread = [ids[int(n * step)] for n in range(min(len(ids), MOST_COUNTED))]
-    texts = [
-        text
-        for row in Response.objects.filter(pk__in=spread).values_list(
-            "prompt__text", "text", "prompt__risk_category"
-        )
-        for text in row
-    ]
-    n_bytes = sum(len(text.encode()) for text in texts)
-    return count_tokens(texts), n_bytes
+    n_tokens = n_bytes = 0
+    rows = Response.objects.filter(pk__in=spread)
+    for prompt, text, category in rows.values_list("prompt__text", "text", "prompt__risk_category"):
+        n_tokens += count_tokens([prompt, text, category])
+        n_bytes += len(prompt.encode()) + len(text.encode())
+    return n_tokens, n_bytes
 
 
 def _frame_tokens(rubric: Rubric, *, n_exemplars: int) -> int:

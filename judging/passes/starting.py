@@ -1,7 +1,7 @@
 """Starting a pass: freeze, preflight, make the rows, wake the workers."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -36,7 +36,7 @@ from judging.passes.proofs import store_proofs
 from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.row_making import make_rows
 from judging.passes.scope import choose_responses, measure_scope
-from judging.passes.seats import preflight, seat_judges, store_judges
+from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
 from judging.passes.taking_over import refuse_other_settings, responses_of, take_over
 from judging.passes.vector_calls import EmbeddingSpend
 from judging.passes.waking import wake_workers
@@ -125,6 +125,7 @@ def start_pass(
     check_request(request)
     rubric = find_judging_rubric(request.rubric, shots=request.shots)
     seats = seat_judges(request.judges)
+    refuse_unknown_price(seats, request)
     if continues is None:
         responses = choose_responses(benchmark, campaign=request.campaign, limit=request.limit)
     else:
@@ -155,12 +156,6 @@ def start_pass(
         shots=request.shots,
     )
     costs = freeze_costs(seats, most_prompt_bytes=longest)
-    if request.max_cost is not None and costs["worst_call_micros"] is None:
-        raise PassError(
-            "A money cap needs the price of every judge, and the endpoints file gives not all. "
-            "Add price_in and price_out, or cap the calls with --max-calls.",
-            code="unknown_price",
-        )
     is_simulated = preflight(seats) or (retrieval is not None and retrieval.is_simulated)
     spent = retrieval.spent if retrieval else EmbeddingSpend()
     endpoint_names = sorted({seat.endpoint.name for seat in seats})
@@ -286,6 +281,20 @@ def retrieve_for(benchmark: Benchmark, responses: QuerySet[Response], request: P
         max_calls=request.max_calls,
         max_cost=request.max_cost,
     )
+
+
+def refuse_unknown_price(seats: Sequence[JudgeSeat], request: PassRequest) -> None:
+    """Check that a cap on money can be kept.
+
+    Raises:
+        PassError: the price of a judge is unknown.
+    """
+    if request.max_cost is not None and any(seat.model.prices is None for seat in seats):
+        raise PassError(
+            "A money cap needs the price of every judge, and the endpoints file gives not all. "
+            "Add price_in and price_out, or cap the calls with --max-calls.",
+            code="unknown_price",
+        )
 
 
 def refuse_nothing(counts: Mapping[str, int], request: PassRequest) -> None:

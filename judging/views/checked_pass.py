@@ -9,6 +9,7 @@ from annotation.choices import ResponseState
 from annotation.models import Response
 from annotation.templatetags import formatting
 from judging.passes.checking import PassCheck
+from judging.passes.embedding_estimate import EmbeddingEstimate
 from judging.passes.estimating import JudgeEstimate
 from judging.passes.sampling import SamplePrompt
 from judging.passes.seats import SeatCheck
@@ -84,6 +85,21 @@ def judge_table(checked: PassCheck) -> Table:
             Column("A call takes", unit="seconds"),
         ],
         rows=[_judge_row(judge, estimates[judge.seat.slug]) for judge in checked.judges],
+    )
+
+
+def embeddings_in_words(estimate: EmbeddingEstimate) -> str:
+    """What finding the exemplars comes to, beside the judges."""
+    if not estimate.n_missing:
+        texts = counted(estimate.n_texts, "text")
+        return f"Every one of the {texts} has its vector of {estimate.slug} already; none is asked for."
+    cost = "at a price that is not known"
+    if estimate.cost is not None:
+        cost = f"which likely cost {estimate.cost:,.4f}"
+    return (
+        f"To find exemplars, {estimate.slug} at {estimate.endpoint_name} is asked for the vectors of "
+        f"{counted(estimate.n_missing, 'text')} in {counted(estimate.n_calls, 'call')}, {cost}. "
+        "They are kept for every later pass."
     )
 
 

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from annotation.models import Benchmark
 from judging.choices import PassState
@@ -15,11 +15,18 @@ from judging.errors import DomainError
 from judging.pass_forms import StartPassForm
 from judging.passes.checking import check_pass
 from judging.passes.configuration import offered_judges
+from judging.passes.embedders import offered_embedders
 from judging.passes.sampling import next_response, sample_prompt
 from judging.passes.starting import PassRunning, start_pass
 from judging.rubrics import offered_rubrics
 from judging.selectors import count_complete_responses
-from judging.views.checked_pass import check_answer, check_basis, judge_table, shown_sample
+from judging.views.checked_pass import (
+    check_answer,
+    check_basis,
+    embeddings_in_words,
+    judge_table,
+    shown_sample,
+)
 from judging.views.context import account_of, benchmark_page, show_page
 
 FINISHED_ALREADY = (
@@ -74,20 +81,26 @@ def check(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         form=form,
         checked=checked,
         judges=judge_table(checked),
+        embeddings=embeddings_in_words(checked.embeddings) if checked.embeddings else None,
         back_url=f"{reverse('judging:start_pass', args=[benchmark.slug])}?{urlencode(form.sent)}",
         sample=shown_sample(checked.sample) if checked.sample else None,
         next_id=next_response(benchmark, form.request, checked.sample.response) if checked.sample else "",
     )
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @benchmark_page
 def sample(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """The request for a response of one's choice, as it would be sent. No judge is called."""
-    form = _form(benchmark, request.GET)
+    """The request for a response of one's choice, as it would be sent. A link here leads to step 1.
+
+    No judge is called. An endpoint's embedder may be, which is why this is no page to link to.
+    """
+    if request.method != "POST":
+        return redirect(_address("start_pass", benchmark, request.GET))
+    form = _form(benchmark, request.POST)
     if not form.is_valid():
         return _show_choices(request, benchmark, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    wanted = request.GET.get("next") or request.GET.get("sample", "")
+    wanted = request.POST.get("next") or request.POST.get("sample", "")
     made, problem, status = None, None, HTTPStatus.OK
     try:
         made = sample_prompt(benchmark, form.request, wanted=wanted)
@@ -108,7 +121,13 @@ def sample(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 
 def _form(benchmark: Benchmark, data: QueryDict | None) -> StartPassForm:
-    return StartPassForm(data, judges=offered_judges(), rubrics=offered_rubrics(), benchmark=benchmark)
+    return StartPassForm(
+        data,
+        judges=offered_judges(),
+        rubrics=offered_rubrics(),
+        embedders=offered_embedders(),
+        benchmark=benchmark,
+    )
 
 
 def _show_choices(

@@ -237,7 +237,7 @@ def test_the_sample_is_for_the_response_that_is_named(
     response = study.responses[4]
     wanted = response.public_id if by == "public_id" else response.prompt.case_uid
 
-    answer = researcher_client.get(address("sample_prompt", study), ASKED | {"sample": wanted})
+    answer = researcher_client.post(address("sample_prompt", study), ASKED | {"sample": wanted})
 
     page = unescape(answer.content.decode())
     assert answer.status_code == 200
@@ -249,7 +249,7 @@ def test_the_sample_is_for_the_response_that_is_named(
 def test_the_next_sample_follows_in_the_order_of_the_pass(
     researcher_client: Client, study: Study, provider: str
 ) -> None:
-    first = researcher_client.get(address("sample_prompt", study), ASKED).content.decode()
+    first = researcher_client.post(address("sample_prompt", study), ASKED).content.decode()
     next_id = re.search(r'name="next" value="([0-9a-f]{16})"', first)
 
     assert next_id is not None
@@ -261,7 +261,7 @@ def test_the_sample_lists_its_exemplars_with_similarity(
 ) -> None:
     asked = ASKED | {"shots": "1", "sample": study.responses[6].public_id}
 
-    page = words_of(researcher_client.get(address("sample_prompt", study), asked).content.decode())
+    page = words_of(researcher_client.post(address("sample_prompt", study), asked).content.decode())
 
     assert "2 exemplars, in the order shown" in page
     assert "similarity" in page
@@ -274,9 +274,7 @@ def test_the_sample_lists_its_exemplars_with_similarity(
 def test_an_unknown_sample_is_said_beside_its_field(
     researcher_client: Client, study: Study, provider: str, wanted: str
 ) -> None:
-    query = f"judges=judge-x&rubric=likert-v1&shots=0&sample={wanted}"
-
-    answer = researcher_client.get(f"{address('sample_prompt', study)}?{query}")
+    answer = researcher_client.post(address("sample_prompt", study), ASKED | {"sample": wanted})
 
     assert answer.status_code == 422
     assert "takes up no complete response" in answer.content.decode()
@@ -287,13 +285,14 @@ def test_a_response_outside_the_limit_is_no_sample(
 ) -> None:
     asked = ASKED | {"limit": "3", "sample": study.responses[9].public_id}
 
-    assert researcher_client.get(address("sample_prompt", study), asked).status_code == 422
+    assert researcher_client.post(address("sample_prompt", study), asked).status_code == 422
 
 
-def test_a_link_to_step_two_leads_to_step_one_with_its_choices(
-    researcher_client: Client, study: Study, provider: str
+@pytest.mark.parametrize("name", ["check_pass", "sample_prompt"])
+def test_a_link_to_a_later_step_leads_to_step_one_with_its_choices(
+    researcher_client: Client, study: Study, provider: str, name: str
 ) -> None:
-    answer = researcher_client.get(address("check_pass", study), {"limit": "7"})
+    answer = researcher_client.get(address(name, study), {"limit": "7"})
 
     assert answer.headers["Location"] == f"{address('start_pass', study)}?limit=7"
 
@@ -304,10 +303,6 @@ def test_the_wizard_is_for_researchers(
 ) -> None:
     assert annotator_client.get(address(name, study)).status_code == 404
     assert client.get(address(name, study)).status_code == 302
-
-
-def test_the_sample_refuses_to_be_posted_to(researcher_client: Client, study: Study) -> None:
-    assert researcher_client.post(address("sample_prompt", study), ASKED).status_code == 405
 
 
 def test_markup_in_texts_is_shown_as_text(researcher_client: Client, study: Study, provider: str) -> None:

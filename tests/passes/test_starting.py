@@ -1,7 +1,6 @@
 """Starting a pass: what is refused before anything is stored, and what is stored."""
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -29,16 +28,6 @@ from tests.factories import (
 from tests.passes import stage
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def provider(settings: Any, tmp_path: Path) -> Iterator[str]:
-    """A provider that answers, and the endpoints file that leads to it."""
-    with running(FakeProviderSettings(required_key=stage.MARKER_KEY)) as base_url:
-        settings.ENDPOINTS_FILE = stage.write_endpoints(
-            tmp_path / "endpoints.toml", base_url, judges=stage.JUDGES
-        )
-        yield base_url
 
 
 def nothing_is_stored() -> bool:
@@ -84,6 +73,7 @@ def test_the_frozen_configuration_names_everything_that_affects_a_score(provider
     assert frozen["parameters"] == {"temperature": 0, "max_tokens": 1024, "output": "text"}
     assert frozen["shots"] == 1
     assert frozen["exclusion"] == "case"
+    assert frozen["empty_policy"] == "skip"
     assert frozen["pool"]["n"] == 6
     assert frozen["pool"]["embedder"]
     assert len(frozen["pool"]["digest"]) == len(frozen["scope"]) == 64
@@ -294,6 +284,11 @@ def test_one_dead_judge_of_three_starts_nothing(settings: Any, tmp_path: Path, p
         pytest.param({"judges": ("gpt-5.4", "gpt-5.4")}, "judge_twice", id="judge twice"),
         pytest.param({"judges": ("nobody",)}, "bad_endpoint", id="unknown judge"),
         pytest.param({"rubric": "likert-v9"}, "unknown_rubric", id="unknown rubric"),
+        pytest.param({"rubric": "failure-modes-v1"}, "wrong_rubric", id="rubric of another kind of pass"),
+        pytest.param({"output": "song"}, "bad_choice", id="unknown output"),
+        pytest.param({"exclusion": "none"}, "bad_choice", id="unknown exclusion"),
+        pytest.param({"empty_policy": "maybe"}, "bad_choice", id="unknown empty policy"),
+        pytest.param({"shots": 1, "embedder": "nobody"}, "no_exemplars", id="embedder without a pool"),
         pytest.param({"shots": -1}, "bad_number", id="negative shots"),
         pytest.param({"shots": 11}, "bad_number", id="too many shots"),
         pytest.param({"limit": 0}, "bad_number", id="limit 0"),
