@@ -79,7 +79,7 @@ def _open_rows(judge_pass: JudgePass, *, now: dt.datetime) -> dict[str, dict[str
             due_at=Min("not_before", filter=is_waiting),
         )
     )
-    return {entry["endpoint_name"]: entry for entry in counts}
+    return {str(entry["endpoint_name"]): dict(entry) for entry in counts}
 
 
 def _wait_at(

@@ -27,7 +27,7 @@ def main() -> None:
     pages = {}
     for address in sys.argv[1:]:
         response = client.get(address, follow=True)
-        body = b"".join(response.streaming_content) if response.streaming else response.content
+        body = response.getvalue()
         headers = "\n".join(f"{name}: {value}" for name, value in response.items())
         pages[address] = f"{response.status_code}\n{headers}\n\n{body.decode(errors='replace')}"
     json.dump(pages, sys.stdout)

@@ -75,18 +75,18 @@ class StoppableRedis:
     def client(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=str(self.socket))
 
-    def messages(self) -> list[tuple[bytes, bytes]]:
+    def messages(self) -> list[tuple[Any, Any]]:
         """Every waiting message, as (queue, message)."""
         queues = [key for key in self.client.scan_iter() if self.client.type(key) == b"list"]
         return [(queue, message) for queue in queues for message in self.client.lrange(queue, 0, -1)]
 
-    def double_messages(self) -> list[tuple[bytes, bytes]]:
+    def double_messages(self) -> list[tuple[Any, Any]]:
         """Put every waiting message a second time, the very same; gives those there were."""
         messages = self.messages()
         self.push(messages)
         return messages
 
-    def push(self, messages: list[tuple[bytes, bytes]]) -> None:
+    def push(self, messages: list[tuple[Any, Any]]) -> None:
         """Put messages, as a publisher does."""
         for queue, message in messages:
             self.client.lpush(queue, message)
