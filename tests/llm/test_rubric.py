@@ -4,6 +4,7 @@ from judging.errors import RubricError
 from judging.llm.fences import draw_tag, fence, find_fenced
 from judging.llm.rubric import (
     BUNDLED_RUBRICS,
+    DATA_DECLARATION,
     Exemplar,
     build_messages,
     hash_rubric,
@@ -65,6 +66,16 @@ def test_the_system_message_holds_nothing_of_the_item() -> None:
     assert "marker" not in messages[0]["content"]
 
 
+def test_any_rubric_declares_fenced_text_as_data_once() -> None:
+    systems = [
+        build_messages(parse_rubric(text), prompt="p", response="r", risk_category="c", tag=TAG)[0]["content"]
+        for text in (SMALL, load_bundled_rubric("likert-v1"))
+    ]
+
+    assert systems[0] == f"Grade.\n\n{DATA_DECLARATION}"
+    assert [system.count("<<<END KIND tag>>>") for system in systems] == [1, 1]
+
+
 def test_a_repair_adds_the_reminder_to_the_same_request() -> None:
     rubric = parse_rubric(load_bundled_rubric("likert-v1"))
 
@@ -93,6 +104,12 @@ def test_a_repair_adds_the_reminder_to_the_same_request() -> None:
         ("=== system ===\nGrade.", "'scale'"),
         (SMALL + "{{response.__class__}}", "{{response.__class__}}"),
         (SMALL + "{{}}", "{{}}"),
+        (SMALL + "{{risk_category}", "begins no placeholder"),
+        (SMALL + "{{" + "long " * 30 + "}}", "begins no placeholder"),
+        (
+            SMALL.replace("likert", "failure_mode") + "=== exemplar ===\n{{response}} {{verdict}}",
+            "no examples",
+        ),
     ],
 )
 def test_a_rubric_that_cannot_be_used_is_refused_by_name(text: str, part: str) -> None:
