@@ -30,6 +30,15 @@ class ResponseState(TextChoices):
     TRUNCATED = "TRUNCATED", _("cut off")
 
 
+class CorrectionReason(TextChoices):
+    """What was wrong with the text of a response."""
+
+    DAMAGED = "DAMAGED", _("damaged in the file (encoding, line ends)")
+    INCOMPLETE = "INCOMPLETE", _("not copied in full")
+    MIXED_UP = "MIXED_UP", _("the text of another response")
+    OTHER = "OTHER", _("another reason")
+
+
 class TokensSource(TextChoices):
     PROVIDER = "PROVIDER", _("counted by the provider")
     ESTIMATED = "ESTIMATED", _("estimated here")

@@ -15,6 +15,7 @@ from annotation.choices import (
     AnnotatorType,
     AssignmentState,
     CampaignState,
+    CorrectionReason,
     ItemKind,
     LabelAction,
     Rating,
@@ -153,6 +154,26 @@ class Response(models.Model):
     def is_simulated(self) -> bool:
         """The loopback provider answered, and not the model that is named. Known of collected responses."""
         return bool((self.settings or {}).get("is_simulated"))
+
+
+class ResponseRevision(models.Model):
+    """What a response was before its text was corrected. Append-only: no text is lost."""
+
+    response = models.ForeignKey(Response, on_delete=models.PROTECT, related_name="revisions")
+    text = models.TextField(blank=True)
+    text_hash = models.CharField(max_length=64)
+    state = models.CharField(max_length=16, choices=ResponseState.choices)
+    error = models.TextField(null=True)
+    finish_reason = models.CharField(max_length=32, null=True)
+    reason = models.CharField(max_length=16, choices=CorrectionReason.choices)
+    actor = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            one_of("reason", CorrectionReason, name="response_revision_reason_known"),
+            one_of("state", ResponseState, name="response_revision_state_known"),
+        ]
 
 
 class Annotator(models.Model):

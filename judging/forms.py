@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
-from annotation.choices import ResponseState
+from annotation.choices import CorrectionReason, ResponseState
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
 from judging.reports import MAX_RULE_CHARACTERS
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
@@ -193,6 +193,20 @@ class RerunForm(RaiseCapsForm):
     """Caps for judging what is missing, and whether rows that stopped workers go along."""
 
     with_poison = forms.BooleanField(label="Also the rows that stopped several workers", required=False)
+
+
+class CorrectionForm(forms.Form):
+    """The right text of a response, exactly as it is typed, and what was wrong with the other."""
+
+    text = forms.CharField(
+        label="Text", strip=False, widget=forms.Textarea(attrs={"rows": 14, "dir": "auto"})
+    )
+    reason = forms.ChoiceField(label="What was wrong with it", choices=CorrectionReason.choices)
+
+    def clean_text(self) -> str:
+        # A browser sends every line end as two characters; a text that had only line feeds keeps them.
+        text: str = self.cleaned_data["text"]
+        return text if "\r\n" in (self.initial.get("text") or "") else text.replace("\r\n", "\n")
 
 
 class AdoptRuleForm(forms.Form):

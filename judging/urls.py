@@ -6,6 +6,7 @@ from judging.views import (
     calibration,
     collecting,
     comparison,
+    correcting,
     data,
     drawing,
     endpoints,
@@ -73,5 +74,6 @@ urlpatterns = [
     path("<slug:slug>/exports/<slug:table>.<slug:form>", exports.download_table, name="export"),
     path("<slug:slug>/figures/<slug:name>.<slug:form>", drawing.download_figure, name="figure"),
     path("<slug:slug>/rows/", rows.list_rows, name="rows"),
+    path("<slug:slug>/rows/<slug:public_id>/correct/", correcting.correct, name="correct"),
     path("<slug:slug>/rows/<slug:public_id>/", response.show_response, name="response"),
 ]

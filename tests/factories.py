@@ -11,7 +11,15 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.choices import AnnotatorType, CampaignState, Rating, ResponseState, Role, Scale
+from annotation.choices import (
+    AnnotatorType,
+    CampaignState,
+    CorrectionReason,
+    Rating,
+    ResponseState,
+    Role,
+    Scale,
+)
 from annotation.models import (
     Account,
     Annotator,
@@ -25,6 +33,7 @@ from annotation.models import (
     Membership,
     Prompt,
     Response,
+    ResponseRevision,
     TargetModel,
 )
 from judging.choices import (
@@ -109,6 +118,17 @@ def make_response(**values: Any) -> Response:
     values.setdefault("text", f"Talk with your child about it, calmly and often. (Answer {n})")
     values.setdefault("text_hash", sha256_of(values["text"]))
     return Response.objects.create(**values)
+
+
+def make_response_revision(**values: Any) -> ResponseRevision:
+    """What a response was before its text was corrected."""
+    if "response" not in values:
+        values["response"] = make_response()
+    values.setdefault("text", "The text before.")
+    values.setdefault("text_hash", sha256_of(values["text"]))
+    values.setdefault("state", ResponseState.OK)
+    values.setdefault("reason", CorrectionReason.DAMAGED)
+    return ResponseRevision.objects.create(**values)
 
 
 def make_annotator(**values: Any) -> Annotator:

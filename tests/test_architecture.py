@@ -26,6 +26,7 @@ MAX_LINES = 400
 APPEND_ONLY_TABLES = {
     "annotation_label",
     "annotation_auditevent",
+    "annotation_responserevision",
     "judging_verdictattempt",
     "judging_generationattempt",
     "judging_verdictrevision",

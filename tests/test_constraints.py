@@ -33,6 +33,7 @@ FACTORY_OF: dict[str, Callable[..., models.Model]] = {
     "Prompt": make.make_prompt,
     "Report": make.make_report,
     "Response": make.make_response,
+    "ResponseRevision": make.make_response_revision,
     "Rubric": make.make_rubric,
     "RuleAdoption": make.make_adoption,
     "SlotLease": make.make_slot_lease,
@@ -53,6 +54,8 @@ BROKEN_CHECKS: list[tuple[str, dict[str, Any]]] = [
     ("response_state_known", {"state": "LOST"}),
     ("response_ok_has_text", {"state": "OK", "text": ""}),
     ("response_ok_has_no_error", {"state": "OK", "error": "timed out"}),
+    ("response_revision_reason_known", {"reason": "WHIM"}),
+    ("response_revision_state_known", {"state": "LOST"}),
     ("annotator_type_known", {"annotator_type": "ROBOT"}),
     ("annotator_has_code", {"code": ""}),
     ("annotator_code_not_reserved", {"code": "consensus"}),
@@ -257,6 +260,7 @@ def test_every_model_has_a_factory() -> None:
 
 APPEND_ONLY = {
     "Label": {"rating": "UNACCEPTABLE"},
+    "ResponseRevision": {"text": "Another."},
     "AuditEvent": {"action": "campaign.closed"},
     "VerdictAttempt": {"outcome": "timeout"},
     "GenerationAttempt": {"outcome": "timeout"},

@@ -53,6 +53,8 @@ def show_response(request: HttpRequest, benchmark: Benchmark, public_id: str) ->
         facts=_response_facts(response),
         labels=_label_table(labels) if labels else None,
         verdicts=_show_verdicts(response, choice),
+        revisions=list(response.revisions.select_related("actor").order_by("-at", "-pk")),
+        is_correctable=not Label.objects.filter(item__response=response).exists(),
         rows_url=choice.rows(),
     )
 
