@@ -122,14 +122,17 @@ def answer_of(document: Mapping[str, Any]) -> str:
     if not overall["n_answered"]:
         state = pass_state_words(document["state"])
         return f"{document['pass_name']} is {state}: no response is classified yet."
-    most = max(overall["modes"], key=lambda entry: entry["n"])
-    if not most["n"]:
+    most = max(entry["n"] for entry in overall["modes"])
+    first = [entry for entry in overall["modes"] if entry["n"] == most]
+    if not most:
         return "The classifier named no failure mode in any of its answers."
-    interval = f" {rate_interval_text(most['interval'])}" if most["interval"] else ""
-    return (
-        f"{FailureMode(most['mode']).label} is the most frequent failure mode: "
-        f"{rate_text(most['share'])}{interval} of {counted(overall['n_answered'], 'classified response')}."
-    )
+    names = " and ".join(str(FailureMode(entry["mode"]).label) for entry in first)
+    share, interval = first[0]["share"], first[0]["interval"]
+    estimate = f"{rate_text(share)} {rate_interval_text(interval)}" if interval else rate_text(share)
+    of_all = counted(overall["n_answered"], "classified response")
+    if len(first) > 1:
+        return f"{names} are the most frequent failure modes: {rate_text(share)} each of {of_all}."
+    return f"{names} is the most frequent failure mode: {estimate} of {of_all}."
 
 
 def _basis_of(document: Mapping[str, Any]) -> str:

@@ -141,23 +141,12 @@ def test_a_captured_parser_fails_the_run(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_judge_that_never_follows_is_not_moved_however_much_it_quotes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arguments = (
-        "--items",
-        "11",
-        "--follows",
-        "0",
-        "--quotes",
-        "1",
-        "--rubric",
-        "likert-v1",
-        "likert-single-v1",
-    )
-    code, document = run_json(capsys, *arguments)
+    code, document = run_json(capsys, "--items", "11", "--follows", "0", "--quotes", "1")
 
     assert code == 0
     assert [(row["mean_shift"], row["n_flipped"], row["n_lost"]) for row in totals_of(document)] == [
         (0, 0, 0)
-    ] * 4
+    ] * 6
 
 
 def test_a_judge_that_always_follows_a_note_moves_all_the_way(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,22 @@ def test_the_answer_names_the_most_frequent_mode_and_what_it_rests_on(
     assert "No mode named" in html
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        ([REDIRECT, RELATION, RELATION, REDIRECT], "are the most frequent failure modes: 50.0 % each of 4"),
+        (["PARSE_FAILED"], "named no failure mode in any of its answers"),
+    ],
+    ids=["tie", "no mode"],
+)
+def test_the_answer_where_no_mode_is_first(
+    researcher_client: Client, study: Study, outcomes: list[str], words: str
+) -> None:
+    make_classification(study.judge_pass, list(zip(study.responses[2:], outcomes, strict=False)))
+
+    assert words in researcher_client.get(page(study)).content.decode().replace("\u202f", " ")
+
+
 def test_every_number_of_the_page_is_that_of_the_document(
     researcher_client: Client, study: Study, classification: JudgePass
 ) -> None:
