@@ -15,8 +15,7 @@ from judging.passes.embedders import EmbedderSeat, cut_text, seat_embedder
 from judging.passes.embedding_cache import missing_texts
 from judging.passes.endpoint_embedder import batches_of
 from judging.passes.pool_cases import read_pool
-
-_BLOCK_ROWS = 512
+from judging.passes.text_reading import read_blocks
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,9 @@ def _blocks(
     yield [
         join_case(prompt=case.prompt, response=case.response) for case in read_pool(benchmark, pool_campaign)
     ]
-    block: list[str] = []
-    rows = responses.values_list("state", "prompt__text", "text")
-    for state, prompt, response in rows.iterator(chunk_size=_BLOCK_ROWS):
-        if state == ResponseState.OK:
-            block.append(join_case(prompt=prompt, response=response))
-        if len(block) == _BLOCK_ROWS:
-            yield block
-            block = []
-    yield block
+    for block in read_blocks(responses):
+        complete = (row for row in block if row.state == ResponseState.OK)
+        yield [join_case(prompt=row.prompt, response=row.text) for row in complete]
 
 
 def _cost(seat: EmbedderSeat, n_tokens: int) -> Decimal | None:

@@ -27,9 +27,8 @@ from judging.passes.budgets import to_micros
 from judging.passes.embedders import EmbedderSeat, seat_embedder
 from judging.passes.endpoint_embedder import EndpointEmbedder
 from judging.passes.pool_cases import read_pool
+from judging.passes.text_reading import read_blocks
 from judging.passes.vector_calls import EmbeddingCaps, EmbeddingSpend
-
-BLOCK_ROWS = 512
 
 
 class StoredExemplars(Mapping[int, list[dict[str, Any]]]):
@@ -139,10 +138,7 @@ def retrieve_exemplars(
             k=shots,
             exclusion="response" if exclusion == ExclusionPolicy.RESPONSE else "case",
         )
-        parts = [
-            pool.choose([query for query, _ in block], source.embed([text for _, text in block]))
-            for block in _blocks(responses)
-        ]
+        parts = [pool.choose(queries, source.embed(texts)) for queries, texts in _blocks(responses)]
         is_simulated = isinstance(source, EndpointEmbedder) and source.is_simulated
     return Retrieval(
         exemplars=StoredExemplars(Choices.joined(parts)),
@@ -161,24 +157,22 @@ def retrieve_exemplars(
     )
 
 
-def _blocks(responses: QuerySet[Response]) -> Iterator[list[tuple[QueryItem, str]]]:
-    """The complete responses as queries with their texts, a block at a time. One query."""
-    block: list[tuple[QueryItem, str]] = []
-    rows = responses.values_list("pk", "state", "prompt__case_uid", "prompt__text", "text")
-    for response_id, state, case_uid, prompt, response in rows.iterator(chunk_size=BLOCK_ROWS):
-        if state != ResponseState.OK:
-            continue
-        query = QueryItem(
-            response_id=response_id,
-            case_uid=case_uid,
-            text_hash=hash_case(prompt=prompt, response=response),
-        )
-        block.append((query, join_case(prompt=prompt, response=response)))
-        if len(block) == BLOCK_ROWS:
-            yield block
-            block = []
-    if block:
-        yield block
+def _blocks(responses: QuerySet[Response]) -> Iterator[tuple[list[QueryItem], list[str]]]:
+    """The complete responses as queries and their texts, a block at a time."""
+    for block in read_blocks(responses):
+        complete = [row for row in block if row.state == ResponseState.OK]
+        if complete:
+            yield (
+                [
+                    QueryItem(
+                        response_id=row.pk,
+                        case_uid=row.case_uid,
+                        text_hash=hash_case(prompt=row.prompt, response=row.text),
+                    )
+                    for row in complete
+                ],
+                [join_case(prompt=row.prompt, response=row.text) for row in complete],
+            )
 
 
 def _record_spend(benchmark: Benchmark, seat: EmbedderSeat, spent: EmbeddingSpend) -> None:

@@ -1,6 +1,7 @@
 """The responses that a pass takes up, read in batches: a pass of any size needs the memory of one."""
 
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from django.db.models import QuerySet
 from annotation.choices import ItemKind, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from judging.llm.rubric_like import has_rubric_like_text
+from judging.passes.text_reading import read_blocks
 
 BATCH_SIZE = 500
 
@@ -60,16 +62,15 @@ def choose_responses(
 
 
 def measure_scope(responses: QuerySet[Response]) -> Scope:
-    """Read every text once, keep none. One query."""
+    """Read every text once, keep none. One query, and one for every 500 responses."""
     digest, counts, longest_bytes, rubric_like = ScopeDigest(), Counter[str](), 0, []
-    rows = responses.values_list("pk", "state", "text_hash", "text", "prompt__text")
-    for response_id, state, text_hash, text, prompt in rows.iterator(chunk_size=BATCH_SIZE):
-        digest.add(response_id=response_id, state=state, text_hash=text_hash)
-        counts[state] += 1
-        if state == ResponseState.OK:
-            longest_bytes = max(longest_bytes, len(text.encode()) + len(prompt.encode()))
-            if has_rubric_like_text(text):
-                rubric_like.append(response_id)
+    for row in itertools.chain.from_iterable(read_blocks(responses)):
+        digest.add(response_id=row.pk, state=row.state, text_hash=row.text_hash)
+        counts[row.state] += 1
+        if row.state == ResponseState.OK:
+            longest_bytes = max(longest_bytes, len(row.text.encode()) + len(row.prompt.encode()))
+            if has_rubric_like_text(row.text):
+                rubric_like.append(row.pk)
     return Scope(
         digest=digest.hexdigest(),
         counts=dict(counts),

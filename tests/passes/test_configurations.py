@@ -163,7 +163,7 @@ def test_responses_that_change_between_measuring_and_storing_stop_the_start() ->
     assert caught.value.code == "responses_changed"
 
 
-def test_a_scope_is_measured_with_one_query_and_its_rows_with_one_a_batch() -> None:
+def test_a_scope_is_measured_and_its_rows_are_made_with_two_queries_a_batch() -> None:
     benchmark = stage.make_material(40)
     responses = choose_responses(benchmark, campaign=None, limit=None)
     judge_pass = stage_pass(benchmark)
@@ -173,7 +173,7 @@ def test_a_scope_is_measured_with_one_query_and_its_rows_with_one_a_batch() -> N
     with CaptureQueriesContext(connection) as making:
         make_rows(judge_pass, responses, scope=scope, empty_policy=EmptyPolicy.SKIP, exemplars=None)
 
-    assert (len(measuring), len(making)) == (1, 2)
+    assert (len(measuring), len(making)) == (2, 2)
     assert scope == Scope(
         digest=scope.digest, counts={"OK": 40}, longest_bytes=scope.longest_bytes, rubric_like=()
     )
