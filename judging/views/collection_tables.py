@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from annotation.choices import TokensSource
 from annotation.models import Benchmark, Response
 from annotation.templatetags import formatting
 from judging.choices import UNSETTLED_STATES, FailureCode, GenerationState, PassKind, PauseReason
@@ -188,8 +187,7 @@ def collected_facts(response: Response) -> list[tuple[str, str]]:
         facts.append(("Sent beside the prompt", ", ".join(sent)))
     facts.append(("System prompt", "sent" if made["system_prompt_sha256"] else "none"))
     if response.n_tokens is not None:
-        source = TokensSource(response.tokens_source).label
-        facts.append(("Length", f"{response.n_tokens:,} tokens, {source}"))
+        facts.append(("Length", f"{response.n_tokens:,} tokens, {response.get_tokens_source_display()}"))
     if made.get("is_refusal"):
         facts.append(("Declined", "the provider gave the text as a refusal"))
     if response.is_simulated:
