@@ -1,205 +1,212 @@
-"""The judge engine, with every result and attempt saved, against a bare client that saves nothing.
+"""The judge engine at its goals: every result and attempt saved, against a bare client that saves nothing.
 
-Run from the checkout: `python -m benchmarks.engine [sqlite] [postgresql]`. Rounds are interleaved and
-the medians compared. The provider is a process of its own on this machine with a fixed latency, so
-that only the cost of the client differs. The bare client is the SDK's own: a gather of
-`chat.completions.create` behind a semaphore.
+Run from the checkout: `python -m benchmarks.engine [--quick] [--only PART ...] [sqlite] [postgresql]`.
+Each line says what was measured and what the goal is. The provider is a process of its own on this
+machine with a fixed latency and next to no work, so that only the cost of the client differs. The bare
+client is the SDK's own: a gather of `chat.completions.create` behind a semaphore. Rounds are interleaved
+and medians compared. On a busy machine only what is compared within a round holds.
 """
 
 import argparse
-import asyncio
-import contextlib
-import hashlib
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
-if TYPE_CHECKING:
-    from annotation.models import Benchmark
+from benchmarks.engine_suite.installation import (
+    Child,
+    Installation,
+    faulty_provider,
+    installation,
+    provider,
+    run,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
-N_CALLS = 1_500
-N_IN_FLIGHT = 64
+DATABASES = ("sqlite", "postgresql")
 LATENCY_MS = 200
-TEXT_BYTES = 5_000
-N_ROUNDS = 3
-MODEL = "gpt-5.4"
-KEY_VARIABLE = "CAREBENCH_BENCH_KEY"
+N_RACE = 1_500
+N_SHARE = 6_000
+N_MOST_ROWS = 15_000
+SLOTS = (64, 128)
+LEAST_RATIO = {64: 1.0, 128: 1.2}
+LEAST_SHARE = {64: 0.88, 128: 0.82}
+MOST_CPU_S = 1.8
+MOST_MIB = 160.0
+MOST_MORE_MIB = 15.0
+MOST_LABEL_MS = 50.0
+LEAST_TWO_WORKERS = 1.85
+LEAST_FAULTY_RATE = 130.0
+FAULTS = ("--rate-limited", "0.05", "--server-error", "0.02", "--malformed", "0.02", "--slow", "0.01")
+# So many of a worker's slots in flight at one second of latency take ten seconds.
+N_TWO_WORKERS = 1_280
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure beside its goal."""
+
+    what: str
+    measured: str
+    goal: str
+    is_met: bool
+
+    def __str__(self) -> str:
+        outcome = "met" if self.is_met else "MISSED"
+        return f"  {self.what:<70} {self.measured:>24}   goal {self.goal:<10} {outcome}"
 
 
 def main() -> int:
-    """Time the rounds on each database in a process of its own and print the medians."""
+    """Measure each part on each database and print it beside its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("databases", nargs="*", default=["sqlite", "postgresql"])
-    parser.add_argument("--inside", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("databases", nargs="*", default=[], metavar="DATABASE", help="sqlite, postgresql")
+    parser.add_argument("--quick", action="store_true", help="only the race at 64 in flight, on SQLite")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), metavar="PART")
     options = parser.parse_args()
-    if options.inside:
-        print(compare(options.databases[0], options.inside), flush=True)
-        return 0
-    with provider() as base_url:
-        for database in options.databases:
-            with database_environment(database, base_url) as environment:
-                command = [sys.executable, "-m", "benchmarks.engine", database, "--inside", base_url]
-                subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    databases = options.databases or (DATABASES[:1] if options.quick else DATABASES)
+    unknown = sorted(set(databases) - set(DATABASES))
+    if unknown:
+        parser.error(f"the database {unknown[0]!r} is not known; expected {' or '.join(DATABASES)}")
+    parts = [partial(race, slots=64)] if options.quick else [PARTS[name] for name in options.only]
+    for database in databases:
+        print(f"{database}:", flush=True)
+        with installation(database) as site:
+            run(site.at("http://127.0.0.1:9/v1", slots=64), "prepare", str(N_MOST_ROWS))
+            for part in parts:
+                for line in part(site):
+                    print(line, flush=True)
     return 0
 
 
-@contextlib.contextmanager
-def provider() -> Iterator[str]:
-    """The loopback provider as a process; gives its base URL."""
-    command = [sys.executable, "manage.py", "fake_provider", "--port", "0", "--latency-ms", str(LATENCY_MS)]
-    environment = os.environ | {"DJANGO_SECRET_KEY": "-" * 40}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip() if process.stdout else ""
-        finally:
-            process.terminate()
+def race(site: Installation, *, slots: int) -> Iterator[Line]:
+    """The engine against the bare client, and the CPU that it takes."""
+    with provider(LATENCY_MS) as base_url:
+        environment = site.at(base_url, slots=slots)
+        options = ["--base-url", base_url, "--slots", str(slots)]
+        found = run(environment, "race", str(N_RACE), *options)
+    bare, engine = statistics.median(found["bare"]), statistics.median(found["engine"])
+    rounds = ", ".join(
+        f"{theirs / ours:.2f}" for theirs, ours in zip(found["bare"], found["engine"], strict=True)
+    )
+    kilobytes = round(found["request_bytes"] / 1000)
+    yield Line(
+        f"{N_RACE:,} calls of {kilobytes} kB at {LATENCY_MS} ms, {slots} in flight, against the bare client",
+        f"{bare / engine:.2f}x ({rounds})",
+        f">= {LEAST_RATIO[slots]:.1f}x",
+        bare / engine >= LEAST_RATIO[slots],
+    )
+    cpu_s = statistics.median(found["cpu"]) * 1000 / N_RACE
+    yield Line("  CPU seconds per 1,000 calls", f"{cpu_s:.2f} s", f"<= {MOST_CPU_S} s", cpu_s <= MOST_CPU_S)
 
 
-@contextlib.contextmanager
-def database_environment(database: str, base_url: str) -> Iterator[dict[str, str]]:
-    """An environment with an empty database of the given kind, with its normal durability."""
-    from tests.pgtemp import TempPG
-
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("CAREBENCH_", "DJANGO_"))
-    }
-    with tempfile.TemporaryDirectory(prefix="carebench-bench-") as folder:
-        endpoints = Path(folder, "endpoints.toml")
-        endpoints.write_text(
-            f'[[endpoint]]\nname = "bench"\nbase_url = "{base_url}"\nkey_variable = "{KEY_VARIABLE}"\n'
-            f"allow_private = true\nmax_in_flight = {N_IN_FLIGHT}\n"
-            f'[[endpoint.model]]\nslug = "{MODEL}"\nmodel_id = "{MODEL}"\n'
-        )
-        environment = kept | {
-            "CAREBENCH_DATA_DIR": folder,
-            "CAREBENCH_ENDPOINTS_FILE": str(endpoints),
-            "DJANGO_SECRET_KEY": "-" * 40,
-            "DJANGO_SETTINGS_MODULE": "carebench_web.settings",
-            KEY_VARIABLE: "bench",
-        }
-        server = TempPG(durable=True) if database == "postgresql" else None
-        if server is not None:
-            environment["DATABASE_URL"] = server.url
-        try:
-            yield environment
-        finally:
-            if server is not None:
-                server.stop()
-
-
-def compare(database: str, base_url: str) -> str:
-    """Interleaved rounds of both, on the database of this process; one line with the medians."""
-    import django
-    from django.core.management import call_command
-
-    django.setup()
-    call_command("migrate", verbosity=0)
-    benchmark = make_responses()
-    requests = make_requests(benchmark)
-    asyncio.run(run_bare(base_url, requests[:N_IN_FLIGHT]))
-    bare, engine, cpu = [], [], []
-    for _ in range(N_ROUNDS):
-        bare.append(asyncio.run(run_bare(base_url, requests)))
-        started = time.process_time()
-        engine.append(run_engine(benchmark))
-        cpu.append(time.process_time() - started)
-    ratio = statistics.median(bare) / statistics.median(engine)
-    n_bytes = sum(len(message["content"]) for message in requests[0])
-    ideal_s = N_CALLS / N_IN_FLIGHT * LATENCY_MS / 1000
-    rounds = ", ".join(f"{theirs / ours:.2f}" for theirs, ours in zip(bare, engine, strict=True))
-    return (
-        f"{database}: engine with all saved {statistics.median(engine):.2f} s, "
-        f"bare client {statistics.median(bare):.2f} s: {ratio:.2f}x as fast (rounds {rounds}), "
-        f"{ideal_s / statistics.median(engine):.0%} of the ideal {ideal_s:.2f} s, "
-        f"{statistics.median(cpu) / N_CALLS * 1000:.1f} s CPU per 1,000 calls "
-        f"({N_CALLS:,} calls of {n_bytes / 1000:.0f} kB, {LATENCY_MS} ms, "
-        f"{N_IN_FLIGHT} in flight)"
+def share(site: Installation, *, slots: int) -> Iterator[Line]:
+    """How near a long pass comes to what latency and slots allow."""
+    with provider(LATENCY_MS) as base_url:
+        environment = site.at(base_url, slots=slots)
+        found = run(environment, "work", _begin(environment, N_SHARE))
+    reached = N_SHARE / slots * LATENCY_MS / 1000 / found["seconds"]
+    yield Line(
+        f"{N_SHARE:,} calls, {slots} in flight, share of slots / latency",
+        f"{reached:.0%} ({found['seconds']:.1f} s)",
+        f">= {LEAST_SHARE[slots]:.0%}",
+        reached >= LEAST_SHARE[slots],
     )
 
 
-def make_responses() -> "Benchmark":
-    """A benchmark with as many mild responses as calls."""
-    from annotation.models import Benchmark, Prompt, Response, TargetModel
-
-    benchmark = Benchmark.objects.create(slug="bench", name="Bench", is_simulated=True)
-    model = TargetModel.objects.create(slug="model")
-    prompt = Prompt.objects.create(
-        benchmark=benchmark,
-        case_uid="1",
-        risk_category="Emotional Dependency",
-        risk_mechanism="Companionship",
-        text="How much time with a chatbot is too much for my child?",
+def memory(site: Installation) -> Iterator[Line]:
+    """Peak memory of a worker, and how it grows with the rows of a pass."""
+    peaks = []
+    with provider(50) as base_url:
+        environment = site.at(base_url, slots=64)
+        for n in (N_RACE, N_MOST_ROWS):
+            peaks.append(run(environment, "work", _begin(environment, n))["peak_mib"])
+    yield Line(
+        f"peak memory of a worker at {N_RACE:,} rows",
+        f"{peaks[0]:.0f} MiB",
+        f"<= {MOST_MIB:.0f} MiB",
+        peaks[0] <= MOST_MIB,
     )
-    for rollout in range(N_CALLS):
-        text = (f"Answer {rollout}. Talk about it calmly, and agree on times together. " * 200)[:TEXT_BYTES]
-        text_hash = hashlib.sha256(text.encode()).hexdigest()
-        Response.objects.create(
-            prompt=prompt, target_model=model, rollout=rollout, state="OK", text=text, text_hash=text_hash
-        )
-    return benchmark
+    more = peaks[1] - peaks[0]
+    yield Line(
+        f"  more at {N_MOST_ROWS:,} rows",
+        f"{more:.0f} MiB",
+        f"<= {MOST_MORE_MIB:.0f} MiB",
+        more <= MOST_MORE_MIB,
+    )
 
 
-def make_requests(benchmark: "Benchmark") -> list[list[dict[str, str]]]:
-    """The messages that the engine will send, made beforehand for the bare client."""
-    from annotation.models import Response
-    from judging.llm.rubric import build_messages, load_bundled_rubric, parse_rubric
-
-    rubric = parse_rubric(load_bundled_rubric("likert-v1"))
-    responses = Response.objects.filter(prompt__benchmark=benchmark).select_related("prompt").order_by("pk")
-    return [
-        build_messages(
-            rubric,
-            prompt=response.prompt.text,
-            response=response.text,
-            risk_category=response.prompt.risk_category,
-            tag="0123456789abcdef",
-        )
-        for response in responses
-    ]
-
-
-async def run_bare(base_url: str, requests: Sequence[list[dict[str, str]]]) -> float:
-    """Seconds for all requests by the SDK's default client, nothing saved."""
-    from openai import AsyncOpenAI
-
-    free = asyncio.Semaphore(N_IN_FLIGHT)
-    async with AsyncOpenAI(api_key="bench", base_url=base_url, max_retries=0) as client:
-
-        async def call(messages: Any) -> None:
-            async with free:
-                await client.chat.completions.create(
-                    model=MODEL, messages=messages, temperature=0, max_tokens=1024
-                )
-
-        started = time.perf_counter()
-        await asyncio.gather(*(call(messages) for messages in requests))
-        return time.perf_counter() - started
+def labels(site: Installation) -> Iterator[Line]:
+    """How long an annotator's answer takes while a worker is busy."""
+    with provider(LATENCY_MS) as base_url:
+        environment = site.at(base_url, slots=64)
+        annotator = Child(environment, "label")
+        worker = Child(environment, "work", _begin(environment, N_RACE))
+        annotator.begin()
+        worker.begin()
+        worker.result()
+        annotator.end()
+        took_ms = annotator.result()["took_ms"]
+    p95 = statistics.quantiles(took_ms, n=20)[-1]
+    yield Line(
+        f"a label each 50 ms beside 64 in flight, p95 of {len(took_ms)}",
+        f"{p95:.1f} ms",
+        f"<= {MOST_LABEL_MS:.0f} ms",
+        p95 <= MOST_LABEL_MS,
+    )
 
 
-def run_engine(benchmark: "Benchmark") -> float:
-    """Seconds until every row of a new pass is judged and saved."""
-    from judging.choices import PassKind
-    from judging.loops import run_loop
-    from judging.models import VerdictAttempt
-    from judging.passes.starting import PassRequest, start_pass
+def workers(site: Installation) -> Iterator[Line]:
+    """Two worker processes against one, at one second of latency."""
+    seconds = []
+    with provider(1_000) as base_url:
+        environment = site.at(base_url, slots=128, most=256)
+        for n in (1, 2):
+            judge_pass = _begin(environment, n * N_TWO_WORKERS)
+            children = [Child(environment, "work", judge_pass) for _ in range(n)]
+            for child in children:
+                child.begin()
+            seconds.append(max(child.result()["seconds"] for child in children))
+    ratio = 2 * seconds[0] / seconds[1]
+    yield Line(
+        "two workers at 1 s with 128 in flight each, against one",
+        f"{ratio:.2f}x",
+        f">= {LEAST_TWO_WORKERS}x",
+        ratio >= LEAST_TWO_WORKERS,
+    )
 
-    judge_pass = start_pass(benchmark, PassRequest(judges=(MODEL,), rubric="likert-v1", again=True))
-    started = time.perf_counter()
-    run_loop("bench", PassKind.JUDGING, should_stop=lambda: False)
-    seconds = time.perf_counter() - started
-    n_scored = judge_pass.verdicts.filter(state="SCORED").count()
-    n_attempts = VerdictAttempt.objects.filter(verdict__judge_pass=judge_pass).count()
-    if not n_scored == n_attempts == N_CALLS:
-        raise RuntimeError(f"{n_scored} scored rows and {n_attempts} attempts; expected {N_CALLS} of each.")
-    return seconds
 
+def faults(site: Installation) -> Iterator[Line]:
+    """Calls a second, and rows left open, with a provider that fails."""
+    with faulty_provider(LATENCY_MS, *FAULTS) as base_url:
+        environment = site.at(base_url, slots=64)
+        found = run(environment, "work", _begin(environment, N_RACE))
+    rate = found["n_attempts"] / found["seconds"]
+    yield Line(
+        "5 % 429, 2 % 500, 2 % malformed, 1 % slow, 64 in flight",
+        f"{rate:.0f} calls/s",
+        f">= {LEAST_FAULTY_RATE:.0f}",
+        rate >= LEAST_FAULTY_RATE,
+    )
+    n_open = found["n_open"]
+    yield Line(
+        f"  rows of {N_RACE:,} not resolved ({found['n_scored']:,} scored)", f"{n_open}", "0", n_open == 0
+    )
+
+
+def _begin(environment: dict[str, str], n: int) -> str:
+    return str(run(environment, "begin", str(n))["pass"])
+
+
+PARTS: dict[str, Callable[[Installation], Iterator[Line]]] = {
+    "race-64": partial(race, slots=64),
+    "race-128": partial(race, slots=128),
+    "share-64": partial(share, slots=64),
+    "share-128": partial(share, slots=128),
+    "memory": memory,
+    "labels": labels,
+    "workers": workers,
+    "faults": faults,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

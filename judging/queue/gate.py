@@ -26,11 +26,10 @@ def database_now() -> dt.datetime:
 def lock_gate(name: str) -> EndpointGate:
     """The gate of an endpoint, under this transaction's lock."""
     # On SQLite the IMMEDIATE transaction is the lock.
-    gate = EndpointGate.objects.select_for_update().filter(name=name).first()
-    if gate is None:
-        EndpointGate.objects.get_or_create(name=name)
-        gate = EndpointGate.objects.select_for_update().get(name=name)
-    return gate
+    for gate in EndpointGate.objects.select_for_update().filter(name=name):
+        return gate
+    EndpointGate.objects.get_or_create(name=name)
+    return EndpointGate.objects.select_for_update().get(name=name)
 
 
 def lock_suspects() -> None:

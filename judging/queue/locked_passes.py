@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 
-from django.db.models import Exists, OuterRef, Q
+from django.db import connection
+from django.db.models import BooleanField, Q
+from django.db.models.expressions import RawSQL
 
-from judging.choices import PassState, PauseReason, VerdictState
+from judging.choices import PassState, PauseReason
 from judging.models import JudgePass
 from judging.queue.work import Work
 
@@ -97,11 +99,16 @@ def lock_claimable_passes(ids: Collection[int], *, work: Work, endpoint_name: st
 
     In the order of ids, whichever they are, so that two loops never wait for each other. One query.
     """
-    waiting = work.row_class.objects.filter(
-        judge_pass=OuterRef("pk"), endpoint_name=endpoint_name, state=VerdictState.PENDING
+    table = connection.ops.quote_name(work.row_class._meta.db_table)
+    # Written out: SQLite does not use a partial index for a state that is given as a parameter.
+    waiting = RawSQL(
+        f"EXISTS (SELECT 1 FROM {table} AS waiting WHERE waiting.judge_pass_id = judging_judgepass.id "
+        "AND waiting.endpoint_name = %s AND waiting.state = 'PENDING')",
+        [endpoint_name],
+        output_field=BooleanField(),
     )
     wanted = Q(pk__in=ids) | Q(kind=work.kind, state=PassState.RUNNING, has_waiting_rows=True)
-    rows = JudgePass.objects.annotate(has_waiting_rows=Exists(waiting)).filter(wanted).order_by("pk")
+    rows = JudgePass.objects.annotate(has_waiting_rows=waiting).filter(wanted).order_by("pk")
     return {
         row.pk: LockedPass(row, has_waiting_rows=row.has_waiting_rows)
         for row in rows.select_for_update(no_key=True)

@@ -84,6 +84,7 @@ class EndpointLoop:
         self._caller = Caller(work, policy=policy or work.policy, answered_passes=self._answered_passes)
         self._n_recorded = 0
         self._is_checked = False
+        self._unmapped: object = None
         # A turn was lost with its connection: it may have claimed rows that were never sent.
         self._may_have_lost_rows = False
         # Whether each of the last calls was refused with a 429.
@@ -195,6 +196,7 @@ class EndpointLoop:
     def _take_turn(
         self, asking: Asking, results: list[Result], *, unsent: list[Claimed], held: list[int]
     ) -> _Turn:
+        self._read_unmapped()
         if not self._is_checked:
             pause_outdated(self.endpoint)
             self._is_checked = True
@@ -212,6 +214,16 @@ class EndpointLoop:
         if claim.is_drained and not (asking.n_in_flight or asking.n_ready):
             finish_passes()
         return _Turn(claim=claim, prepared=self._prepare(claim.rows))
+
+    def _read_unmapped(self) -> None:
+        """Read SQLite's file without mapping it into memory.
+
+        A loop reads each text once, so that mapped pages would only add up to the size of the file.
+        """
+        if connection.vendor == "sqlite" and connection.connection is not self._unmapped:
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA mmap_size = 0")
+            self._unmapped = connection.connection
 
     def _write_and_claim(self, asking: Asking, results: list[Result]) -> Claim:
         try:

@@ -20,7 +20,7 @@ from judging.passes.progress import LATE_PREFIX
 from judging.queue.gate import database_now
 from judging.queue.locked_passes import LockedPass, lock_passes
 from judging.queue.results import Result
-from judging.queue.statements import adapted, insert_attempts, update_rows
+from judging.queue.statements import adapted, insert_attempts, lock_running, update_rows
 from judging.queue.work import Claimed, NotSent, Unbounded, Work
 
 ROW_COLUMNS = ("state", "failure_code", "detail", "counters", "not_before", "settled_at")
@@ -58,7 +58,7 @@ def write_results(work: Work, results: Sequence[Result], *, now: dt.datetime) ->
     if not results:
         return []
     ordered = sorted(results, key=lambda result: result.claimed.row_id)
-    held = _lock_held(work, ordered)
+    held = lock_running(work, [result.claimed.row_id for result in ordered])
     _update_rows(work, [result for result in ordered if _key(result) in held], now=now)
     inserted = _insert_attempts(work, ordered, held=held, now=now)
     return [
@@ -186,15 +186,6 @@ def _mine(work: Work, row: Claimed) -> QuerySet:
 
 def _key(result: Result) -> tuple[int, int]:
     return result.claimed.row_id, result.claimed.token
-
-
-def _lock_held(work: Work, results: Sequence[Result]) -> set[tuple[int, int]]:
-    """Which of the calls still hold their row; those rows are locked, in the order of their ids."""
-    rows = work.row_class.objects.filter(
-        pk__in=[result.claimed.row_id for result in results], state=VerdictState.RUNNING
-    ).order_by("pk")
-    tokens = set(rows.select_for_update(of=("self",), no_key=True).values_list("pk", "token"))
-    return tokens.intersection(_key(result) for result in results)
 
 
 def _update_rows(work: Work, results: Sequence[Result], *, now: dt.datetime) -> None:

@@ -1,4 +1,4 @@
-"""The three statements that every row passes through, written for each database.
+"""The statements that every row passes through, written for each database.
 
 Raw SQL: one ORM update a row costs ten times as much, `bulk_update` forty, and neither carries the
 guard. PostgreSQL takes a batch as arrays in one statement, SQLite row by row in one prepared statement.
@@ -71,6 +71,20 @@ def claim(wanted: RowsToClaim) -> list[ClaimedRow]:
         cursor.execute(sql, [*first, *values, wanted.most])
         rows = sorted(cursor.fetchall())
     return [ClaimedRow(pk, token, json.loads(counters), n_deaths) for pk, token, counters, n_deaths in rows]
+
+
+def lock_running(work: Work, ids: Sequence[int]) -> set[tuple[int, int]]:
+    """Lock those of the rows that are in flight, in the order of their ids; gives id and token of each."""
+    if not ids:
+        return set()
+    places = ", ".join(["%s"] * len(ids))
+    sql = (
+        f"SELECT id, token FROM {_table_of(work.row_class)} WHERE id IN ({places}) AND state = 'RUNNING' "
+        f"ORDER BY id{' FOR NO KEY UPDATE' if connection.vendor == 'postgresql' else ''}"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, ids)
+        return set(cursor.fetchall())
 
 
 def update_rows(work: Work, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
