@@ -234,12 +234,6 @@ def seat_classifier(slug: str | None) -> JudgeSeat:
 
 
 def _grade(benchmark: Benchmark, request: ClassificationRequest) -> Grading:
-    if request.judge_pass is not None and request.judge_pass.kind != PassKind.JUDGING:
-        raise PassError(
-            f"The pass {request.judge_pass.name} is for {request.judge_pass.get_kind_display()} and scores "
-            "no response. Name a judging pass.",
-            code="not_a_judging_pass",
-        )
     grading = grade_responses(benchmark, judge_pass=request.judge_pass, rule=request.rule)
     if grading.chosen is None:
         raise PassError(

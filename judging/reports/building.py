@@ -7,7 +7,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.models import Benchmark, Campaign
-from judging.choices import PassState
+from judging.choices import PassKind, PassState
+from judging.errors import PassError
 from judging.models import JudgePass, Report
 from judging.reports.digests import SCHEMA_VERSION, code_version, digest_of_input
 from judging.reports.rule_choice import ChosenRule, choose_rule
@@ -68,6 +69,7 @@ def build_report(
 
     Raises:
         RuleError: the rule is unknown, malformed, or names judges that are not in the pass.
+        PassError: the pass is of a kind that scores no response.
     """
     content, is_stored = _find_or_compute(
         benchmark, judge_pass=judge_pass, rule=rule, campaign=campaign, seed=seed
@@ -90,7 +92,7 @@ def read_report(
     For transactions that may only read, such as the snapshot of an export.
 
     Raises:
-        RuleError: as `build_report`.
+        RuleError, PassError: as `build_report`.
     """
     content, _ = _find_or_compute(benchmark, judge_pass=judge_pass, rule=rule, campaign=campaign, seed=seed)
     return content | _about(benchmark)
@@ -109,11 +111,11 @@ def grade_responses(
     behind each number use it.
 
     Raises:
-        RuleError: as `build_report`.
+        RuleError, PassError: as `build_report`.
     """
     from judging.stats.aggregation import consensus, decide_responses
 
-    judge_pass = judge_pass or default_pass(benchmark)
+    judge_pass = _judging_pass(benchmark, judge_pass)
     evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
     chosen = choose_rule(benchmark, evidence.judges, rule)
     return Grading(
@@ -136,6 +138,21 @@ def count_labels(benchmark: Benchmark, *, campaign: Campaign | None = None) -> d
     return agreement.count_labels(load_labels(benchmark, campaign))
 
 
+def _judging_pass(benchmark: Benchmark, judge_pass: JudgePass | None) -> JudgePass | None:
+    """The pass asked for, or the newest finished one.
+
+    Raises:
+        PassError: it is of a kind that scores no response.
+    """
+    if judge_pass is not None and judge_pass.kind != PassKind.JUDGING:
+        raise PassError(
+            f"The pass {judge_pass.name} is for {judge_pass.get_kind_display()} and scores no response. "
+            "Name a judging pass.",
+            code="not_a_judging_pass",
+        )
+    return judge_pass or default_pass(benchmark)
+
+
 def _find_or_compute(
     benchmark: Benchmark,
     *,
@@ -145,7 +162,7 @@ def _find_or_compute(
     seed: int,
 ) -> tuple[dict[str, Any], bool]:
     """The report without the list of passes, and whether it was stored before."""
-    judge_pass = judge_pass or default_pass(benchmark)
+    judge_pass = _judging_pass(benchmark, judge_pass)
     evidence = load_evidence(benchmark, judge_pass=judge_pass, campaign=campaign)
     chosen = choose_rule(benchmark, evidence.judges, rule)
     digest = digest_of_input(evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=seed)

@@ -54,6 +54,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         return redirect(pass_address(judge_pass))
     counts = listings.verdict_counts(judge_pass)
     choice = ReportChoice(benchmark, judge_pass=judge_pass)
+    is_judging = judge_pass.kind == PassKind.JUDGING
     live = live_context(judge_pass)
     page = show_page(
         request,
@@ -63,9 +64,11 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         answer=_pass_answer(judge_pass, counts),
         facts=_facts(judge_pass) + _bill(live),
         configuration=configuration_facts(judge_pass),
-        states=_state_table(counts, choice) if counts else None,
+        states=_state_table(counts, choice if is_judging else None) if counts else None,
         failures=_failure_table(listings.failure_counts(judge_pass)),
-        scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice) if counts else None,
+        scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice)
+        if counts and is_judging
+        else None,
         mending=mending_of(judge_pass, choice),
         calibration_url=choice.address("calibration"),
         results_url=choice.address("results"),
@@ -94,10 +97,13 @@ def _passes_answer(passes: Sequence[ListedPass]) -> str:
 
 
 def _pass_answer(judge_pass: JudgePass, counts: Mapping[str, Counter[str]]) -> SafeString:
+    is_judging = judge_pass.kind == PassKind.JUDGING
     total: Counter[str] = sum(counts.values(), Counter())
     n_scored, n_waiting = total[VerdictState.SCORED], sum(total[state] for state in UNSETTLED_STATES)
     return format_html(
-        "{} is {}: {} of {} verdicts have a score{}.",
+        "{} is {}: {} of {} verdicts have a score{}."
+        if is_judging
+        else "{} is {}: {} of {} responses have a failure mode{}.",
         judge_pass.name,
         pass_state_words(judge_pass.state),
         formatting.count(n_scored),
@@ -174,7 +180,12 @@ def _bill(live: Mapping[str, Any]) -> list[tuple[str, object]]:
     return [("Calls", f"{live['n_attempts']:,}{late}"), *([("Spent", cost)] if cost else [])]
 
 
-def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice) -> Table:
+def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice | None) -> Table:
+    """Verdicts by judge and state; the counts link to their rows where a report grades the pass."""
+
+    def rows(**filters: str) -> str | None:
+        return choice.rows(**filters) if choice else None
+
     present = {state for of_judge in counts.values() for state in of_judge}
     known = [state for state in VerdictState.values if state in present]
     states = known + sorted(present.difference(known))
@@ -190,8 +201,8 @@ def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice) -> Ta
             Row(
                 [
                     Cell(judge),
-                    count_cell(of_judge.total(), choice.rows(judge=judge)),
-                    *(count_cell(of_judge[state], choice.rows(judge=judge, state=state)) for state in states),
+                    count_cell(of_judge.total(), rows(judge=judge)),
+                    *(count_cell(of_judge[state], rows(judge=judge, state=state)) for state in states),
                 ]
             )
             for judge, of_judge in counts.items()

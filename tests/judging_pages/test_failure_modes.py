@@ -255,3 +255,28 @@ def test_the_response_page_names_the_mode_or_why_there_is_none(
     assert "<dd>Unsafe Redirect</dd>" in shown(2)
     assert "Failure mode" in shown(12)
     assert "reply not understood" in shown(12)
+
+
+def test_the_page_of_a_classification_speaks_of_modes_and_leads_to_them(
+    researcher_client: Client, study: Study, classification: JudgePass
+) -> None:
+    where = reverse("judging:pass", args=[study.benchmark.slug, classification.public_id])
+
+    html = researcher_client.get(where).content.decode()
+
+    assert "responses have a failure mode" in html
+    assert page(study, **{"pass": classification.public_id}) in html
+    assert "Scores by judge" not in html
+    assert f"{reverse('judging:rows', args=[study.benchmark.slug])}?pass=" not in html
+
+
+@pytest.mark.parametrize("name", ["calibration", "results", "rows"])
+def test_a_classification_is_no_pass_that_a_report_can_grade(
+    researcher_client: Client, study: Study, classification: JudgePass, name: str
+) -> None:
+    where = reverse(f"judging:{name}", args=[study.benchmark.slug], query={"pass": classification.name})
+
+    response = researcher_client.get(where)
+
+    assert response.status_code == 422
+    assert "scores no response" in response.content.decode()
