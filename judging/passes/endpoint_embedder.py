@@ -133,9 +133,9 @@ class EndpointEmbedder:
         batches = batches_of(texts)
         n_at_once = min(self._seat.endpoint.max_in_flight, MOST_IN_FLIGHT)
         running: set[asyncio.Task[Given]] = set()
-        refusal: PassError | None = None
+        failed: Given | None = None
         while True:
-            while refusal is None and len(running) < n_at_once and (batch := next(batches, None)):
+            while failed is None and len(running) < n_at_once and (batch := next(batches, None)):
                 running.add(self._runner.get_loop().create_task(self._calls.ask(batch)))
             if not running:
                 break
@@ -143,11 +143,12 @@ class EndpointEmbedder:
             done, running = self._runner.run(_wait_for_first(running))
             for given in [task.result() for task in done]:
                 if given.vectors is None:
-                    refusal = refusal or self._refusal_of(given.call)
+                    failed = failed or given
                 else:
                     self._keep(given)
-        if refusal is not None:
-            raise refusal
+        # Only now is it known what those under way have brought.
+        if failed is not None:
+            raise self._refusal_of(failed.call)
 
     def _keep(self, given: Given) -> None:
         if given.vectors is not None and given.call is not None:
@@ -180,10 +181,11 @@ class EndpointEmbedder:
         )
 
     def _refusal(self, words: str, *, code: str) -> PassError:
-        kept = f" What it gave by now ({self.spent.n_texts} texts) is kept and not paid for again."
+        n = self.spent.n_texts
+        kept = f" What it gave by now ({n} {'text' if n == 1 else 'texts'}) is kept and not paid for again."
         return PassError(
             f"No pass was started, as {self._seat.slug} at {self._seat.endpoint.name} finds its exemplars. "
-            f"{words}{kept if self.spent.n_texts else ''}",
+            f"{words}{kept if n else ''}",
             code=code,
         )
 

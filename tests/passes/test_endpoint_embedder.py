@@ -184,8 +184,10 @@ def test_a_cap_on_calls_holds_for_vectors(provide: Provide, responses: Any, cap:
             retrieve(responses, max_calls=cap)
         stats = stage.stats(base_url)
 
+    n_kept = Embedding.objects.count()
     assert refusal.value.code == "budget_used_up"
     assert stats["embedding_calls"] == cap
+    assert f"({n_kept} {'text' if n_kept == 1 else 'texts'}) is kept" in refusal.value.message
 
 
 def test_a_cap_on_money_is_never_passed(provide: Provide, responses: Any) -> None:
