@@ -40,7 +40,7 @@ bench: $(DEV_STAMP) ## Measure speed; each benchmark prints its line
 	@for script in benchmarks/[a-z]*.py; do $(RUN) -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 screenshots: $(DEV_STAMP) services ## Pictures of every page in var/screenshots
-	@$(RUN) -m pytest tests/browser/screenshots.py
+	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py
 
 services: $(DEV_STAMP)
 	@$(RUN) -m tests.services

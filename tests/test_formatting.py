@@ -153,3 +153,15 @@ def test_shown_uses_the_filter_that_the_cell_names() -> None:
 def test_shown_with_an_unknown_kind_is_an_error() -> None:
     with pytest.raises(KeyError):
         render("{% shown 1 'percentage' %}")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0021, "+0.2"), (-0.0142, f"{formatting.MINUS}1.4"), (0.0, "0.0"), (-0.0001, "0.0"), (None, "–")],
+    ids=["up", "down", "none", "rounds-to-none", "missing"],
+)
+def test_difference_of_rates_has_its_sign(value: float | None, text: str) -> None:
+    words = formatting.points_text(value)
+
+    assert words == (text if value is None else f"{text}{formatting.NARROW_SPACE}points")
+    assert f">{text}<" in formatting.points(value)

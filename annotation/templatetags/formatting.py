@@ -185,8 +185,9 @@ def rate_interval(bounds: Sequence[Number | None] | None, reason: str = "") -> S
 
 @register.filter
 def points(value: Number | None, reason: str = "") -> SafeString:
-    """`{{ rate_change|points:reason }}`."""
-    return _data(value, points_text(value), reason)
+    """`{{ rate_change|points:reason }}`: the bare number, for columns whose unit is points."""
+    absent = value is None or _is_absent(value)
+    return _data(value, DASH if absent else _signed(value or 0), reason)
 
 
 @register.filter

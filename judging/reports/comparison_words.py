@@ -48,8 +48,8 @@ def source_in_words(document: Mapping[str, Any]) -> str:
         n = len(document["differences"])
         return f"The configurations differ in {n} setting{'s' if n > 1 else ''}, listed below."
     return (
-        "Both passes have the same configuration and the same texts: whatever changed, changed on the "
-        "judges' side, as when a provider renews a model under its old name."
+        "Both passes have the same configuration: whatever changed, changed on the judges' side, as when a "
+        "provider renews a model under its old name."
     )
 
 

@@ -45,17 +45,17 @@ def groups_table(groups: Sequence[Mapping[str, Any]], field: str, choice: Addres
     return Table(
         id=f"changes-by-{field}",
         caption=f"Failure rate in both passes, by {word.lower()}",
-        note="Over the responses that both passes decide.",
+        note="Over the responses that both passes decide. Worse: became Unacceptable.",
         columns=[
             text_column(word),
             Column("n", unit="decided twice"),
             Column("Earlier rate"),
             Column("Later rate"),
             Column("Change", unit="points, 95 %"),
-            Column("To Unacceptable"),
-            Column("To Acceptable"),
-            Column("Lost", unit="verdicts"),
-            Column("Gained", unit="verdicts"),
+            Column("Worse", help="became Unacceptable"),
+            Column("Better", help="became Acceptable"),
+            Column("Lost", help="decided in the earlier pass alone"),
+            Column("Gained", help="decided in the later pass alone"),
             Column("κ", unit="95 %"),
         ],
         rows=[

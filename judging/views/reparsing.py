@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Benchmark
+from judging.choices import VerdictState
 from judging.models import JudgePass
 from judging.verdicts.reparsing import (
     MOST_LISTED,
@@ -85,7 +86,7 @@ def _change_table(plan: ReparsePlan) -> Table:
         caption="What would change",
         columns=[text_column("Says now"), text_column("Would say"), Column("Verdicts")],
         rows=[
-            Row([Cell(before), Cell(after), Cell(n, kind="count")])
+            Row([Cell(_in_words(before)), Cell(_in_words(after)), Cell(n, kind="count")])
             for (before, after), n in sorted(plan.changes.items())
         ],
     )
@@ -120,4 +121,19 @@ def _row(changed: Rereading, judge_pass: JudgePass) -> Row:
             "judge": changed.judge,
         },
     )
-    return Row([Cell(changed.case_uid, href=address), Cell(changed.judge), Cell(before), Cell(after)])
+    return Row(
+        [
+            Cell(changed.case_uid, href=address),
+            Cell(changed.judge),
+            Cell(_in_words(before)),
+            Cell(_in_words(after)),
+        ]
+    )
+
+
+def _in_words(short: str) -> str:
+    """A reading in short (`Reading.short`) in words: `score 3`, `reply not understood (conflict)`."""
+    state, _, value = short.partition(" ")
+    if state == VerdictState.SCORED:
+        return f"score {value}" if value[:1].isdigit() else value
+    return f"{missing_words(state)} {value}".rstrip()

@@ -147,27 +147,36 @@ def _call_table(attempts: Sequence[VerdictAttempt]) -> Table:
             Column("Cost", unit="millionths"),
             Column("Latency", unit="ms"),
             text_column("Sent"),
-            text_column("Detail"),
             Column("When"),
         ],
         rows=[
             Row(
                 [
-                    Cell(f"call {number}"),
-                    Cell(missing_words(attempt.outcome.upper())),
+                    Cell(number, kind="count"),
+                    Cell(_came_to(attempt)),
                     Cell(attempt.http_status, kind="count", reason="no reply"),
                     Cell(attempt.tokens_in, kind="count", reason="not told"),
                     Cell(attempt.tokens_out, kind="count", reason="not told"),
                     Cell(attempt.cost_micros, kind="count", reason=NOT_CHARGED),
                     Cell(attempt.latency_ms, kind="count", reason="not measured"),
                     Cell(sent_in_words(attempt.parameters), reason="not kept"),
-                    Cell(attempt.detail, reason="nothing to say"),
                     Cell(attempt.at, kind="moment"),
                 ]
             )
             for number, attempt in enumerate(attempts, start=1)
         ],
     )
+
+
+def _came_to(attempt: VerdictAttempt) -> str:
+    """The outcome of a call in words, with its detail."""
+    if attempt.outcome == "ok":
+        word = "answered"
+    elif attempt.outcome in FailureCode.values:
+        word = str(FailureCode(attempt.outcome).label)
+    else:
+        word = missing_words(attempt.outcome.upper())
+    return f"{word} ({attempt.detail})" if attempt.detail else word
 
 
 def sent_in_words(parameters: dict[str, Any] | None) -> str | None:
