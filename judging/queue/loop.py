@@ -31,6 +31,7 @@ from judging.queue.calling import Caller, name_of
 from judging.queue.claiming import NO_ANSWER, Asking, Claim
 from judging.queue.hands import Hands
 from judging.queue.leases import beat
+from judging.queue.policies import as_configured
 from judging.queue.recording import return_and_pause, return_lost, return_unsent, settle_not_sent
 from judging.queue.results import Result, where
 from judging.queue.slots import beat_s, release_slots
@@ -78,10 +79,11 @@ class EndpointLoop:
         self._client_class = client_class
         self.worker = f"{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._should_stop = should_stop
-        self._requests = work.requests(policy or work.policy)
+        policy = policy or as_configured(work.policy)
+        self._requests = work.requests(policy)
         self._most_slots = min(settings.SLOTS_PER_LOOP, endpoint.max_in_flight)
         self._answered_passes: set[int] = set()
-        self._caller = Caller(work, policy=policy or work.policy, answered_passes=self._answered_passes)
+        self._caller = Caller(work, policy=policy, answered_passes=self._answered_passes)
         self._n_recorded = 0
         self._is_checked = False
         self._unmapped: object = None
