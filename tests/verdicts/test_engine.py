@@ -17,8 +17,8 @@ from judging.choices import PassState
 from judging.llm.endpoints import load_endpoints
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.retrying import RetryPolicy
-from judging.models import EndpointGate, Judge, JudgePass, Verdict, VerdictAttempt
-from judging.passes.control import cancel_pass, resume_pass
+from judging.models import EndpointGate, Judge, JudgePass, SlotLease, Verdict, VerdictAttempt
+from judging.passes.control import cancel_pass, pause_pass, resume_pass
 from judging.queue.loop import EndpointLoop, run_endpoint
 from judging.verdicts.work import JUDGING
 from tests.passes import stage
@@ -203,24 +203,6 @@ def test_calls_cost_what_the_pass_froze_whatever_the_file_says_later(settings: A
     assert judge_pass.cost_settled_micros == sum(one.cost_micros or 0 for one in attempts)
 
 
-def test_a_planted_leak_is_never_sent(provide: Provide) -> None:
-    benchmark = stage.make_material(6, n_labelled=6)
-    with provide() as base_url:
-        judge_pass = stage.start(benchmark, shots=1)
-        leaking = Verdict.objects.filter(judge_pass=judge_pass).order_by("pk")[0]
-        exemplar = {"response": leaking.response_id, "similarity": 0.5, "unacceptable": False}
-        Verdict.objects.filter(pk=leaking.pk).update(exemplars=[exemplar])
-
-        stage.judge(judge_pass)
-        stats = stage.stats(base_url)
-
-    leaking.refresh_from_db()
-    judge_pass.refresh_from_db()
-    assert (leaking.state, leaking.skip_code) == ("SKIPPED", "EXEMPLAR_LEAK")
-    assert stats["calls"] == judge_pass.n_calls_reserved == 5
-    assert not leaking.attempts.exists()
-
-
 def test_a_refused_parameter_is_learned_and_no_longer_sent(provide: Provide) -> None:
     benchmark = stage.make_material(20)
 
@@ -283,8 +265,74 @@ def test_a_stopped_loop_records_its_calls_and_leaves_no_row_running(provide: Pro
         thread.join()
         n_calls = stage.stats(base_url)["calls"]
 
+    judge_pass.refresh_from_db()
     assert "RUNNING" not in stage.states(judge_pass)
     assert stage.states(judge_pass)["SCORED"] == n_calls < 40
+    # Rows that were held ready went back with their reservation.
+    assert judge_pass.n_calls_reserved == n_calls
+
+
+@pytest.mark.parametrize("stop", [cancel_pass, pause_pass])
+def test_once_a_pass_is_stopped_no_row_held_ready_is_sent(
+    provide: Provide, stop: Callable[[JudgePass], None]
+) -> None:
+    benchmark = stage.make_material(80)
+
+    with provide(latency_ms=100, jitter_ms=100) as base_url:
+        judge_pass = stage.start(benchmark)
+        thread = run_in_thread("local-0", lambda: False)
+        wait_until(lambda: Verdict.objects.filter(state="RUNNING", is_ahead=True).exists())
+        stop(judge_pass)
+        n_calls = stage.stats(base_url)["calls"]
+        thread.join()
+        stats = stage.stats(base_url)
+
+    judge_pass.refresh_from_db()
+    assert stats["calls"] == n_calls == judge_pass.n_calls_reserved < 80
+    assert VerdictAttempt.objects.count() == n_calls
+    assert not Verdict.objects.filter(state="RUNNING").exists()
+
+
+def test_a_refused_key_keeps_rows_held_ready_from_being_sent(provide: Provide) -> None:
+    benchmark = stage.make_material(60)
+
+    with provide(latency_ms=50, jitter_ms=50, revoke_after=20) as base_url:
+        judge_pass = stage.judge(stage.start(benchmark))
+        calls = stage.stats(base_url)["calls"]
+
+    assert (judge_pass.state, judge_pass.pause_reason) == (PassState.PAUSED, "auth")
+    # Those that were in flight when the first refusal came, and no other.
+    assert 20 < calls <= 20 + 8
+    assert outcomes().count("auth") == calls - 20
+
+
+def test_two_loops_share_an_endpoint_and_keep_its_limit(provide: Provide) -> None:
+    benchmark = stage.make_material(80)
+
+    with provide(latency_ms=60) as base_url:
+        judge_pass = stage.start(benchmark)
+        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
+        for thread in threads:
+            thread.join()
+        stats = stage.stats(base_url)
+
+    assert stage.states(judge_pass) == {"SCORED": 80}
+    assert stats["peak_in_flight"] == 8
+    assert stats["duplicates"] == 0
+    assert not SlotLease.objects.exists()
+
+
+def test_what_was_sent_stands_with_the_attempt(provide: Provide) -> None:
+    benchmark = stage.make_material(3)
+
+    with provide(rejects=("temperature",)):
+        stage.judge(stage.start(benchmark))
+
+    sent = {attempt.outcome: attempt.parameters for attempt in VerdictAttempt.objects.all()}
+    assert sent == {
+        "bad_request": {"temperature": 0.0, "max_tokens": 1024},
+        "ok": {"max_tokens": 1024},
+    }
 
 
 def test_after_cancel_no_call_is_made_and_late_results_stay_in_the_ledger(provide: Provide) -> None:
