@@ -10,11 +10,8 @@ from tests.chaos.processes import Installation, wait_until
 from tests.chaos.totals import assert_one_honest_result_a_row
 
 MIB = 1024 * 1024
-SHORT_DEADLINES = {
-    "CAREBENCH_CALL_CONNECT_SECONDS": "2",
-    "CAREBENCH_CALL_READ_SECONDS": "2",
-    "CAREBENCH_CALL_TOTAL_SECONDS": "3",
-}
+# Long enough for a busy machine, short enough for a reply that never ends to be given up five times.
+SHORT_DEADLINES = {"CAREBENCH_CALL_TOTAL_SECONDS": "5"}
 QUICK_RETRIES = {"CAREBENCH_BACKOFF_FIRST_SECONDS": "0.05", "CAREBENCH_BACKOFF_MOST_SECONDS": "0.2"}
 
 
@@ -24,7 +21,7 @@ def test_redirects_floods_and_endless_replies_end_in_their_states_and_hold_up_no
 ) -> None:
     with (
         listening() as second_host,
-        make_site(lease_s=6.0, environment=SHORT_DEADLINES | QUICK_RETRIES) as site,
+        make_site(lease_s=8.0, environment=SHORT_DEADLINES | QUICK_RETRIES) as site,
     ):
         redirecting = site.start_provider("--redirect", "1", "--redirect-to", second_host.address)
         flooding = site.start_provider("--huge", "1")
