@@ -1,6 +1,7 @@
 """Pausing, resuming, cancelling and finishing passes."""
 
 import operator
+import time
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import reduce
@@ -24,15 +25,21 @@ BATCH_SIZE = 1000
 ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)
 # The tables that hold rows of passes, whatever their kind.
 ROW_CLASSES = (Verdict, Generation)
+# A loop begins a call only within so long of having asked how its pass stands.
+HEARD_WITHIN_S = 0.5
 
 
 def pause_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
-    """Claim no more rows; calls in flight are still recorded.
+    """Begin no more calls; those in flight are still recorded.
+
+    Takes half a second when a loop has rows of the pass in its hands: then it has heard of it.
 
     Raises:
         PassError: the pass is not running.
     """
     _move(judge_pass, PassState.RUNNING, PassState.PAUSED, actor=actor, pause_reason=PauseReason.USER)
+    if _is_in_hands(judge_pass):
+        time.sleep(HEARD_WITHIN_S)
 
 
 def resume_pass(
@@ -98,8 +105,9 @@ def pause_outdated(endpoint: Endpoint) -> int:
 
 
 def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
-    """End a pass for good: no new call.
+    """End a pass for good: once this returns, no new call begins.
 
+    Takes half a second when a loop has rows of the pass in its hands: then it has heard of it.
     A result that still comes in changes no verdict and stays in the ledger, marked as late.
 
     Raises:
@@ -112,9 +120,12 @@ def cancel_pass(judge_pass: JudgePass, *, actor: Account | None = None) -> None:
         if not changed:
             raise _wrong_state(judge_pass, expected="a pass that has not ended")
         record_event(actor=actor, action="pass.cancelled", subject=f"pass:{judge_pass.public_id}")
+    is_in_hands = _is_in_hands(judge_pass)
     # In a transaction of its own: a recorder locks verdicts before passes, so holding the pass here
     # while waiting for verdicts could deadlock. The sweep repeats it if this process dies in between.
     settle_cancelled()
+    if is_in_hands:
+        time.sleep(HEARD_WITHIN_S)
     judge_pass.refresh_from_db()
 
 
@@ -136,6 +147,12 @@ def finish_passes() -> int:
     return done.update(
         state=PassState.FINISHED, pause_reason=None, state_note=None, finished_at=timezone.now()
     )
+
+
+def _is_in_hands(judge_pass: JudgePass) -> bool:
+    """Whether a loop may still begin a call that it claimed before the pass was stopped."""
+    rows = row_class_of(judge_pass.kind).objects.filter(judge_pass=judge_pass, state=VerdictState.RUNNING)
+    return rows.exists()
 
 
 def _has_open_rows() -> Q:

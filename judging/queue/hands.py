@@ -4,10 +4,12 @@ Lives on the event loop. A call that ends begins the next one at once, without a
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
+from judging.passes.control import HEARD_WITHIN_S
 from judging.queue.results import Result
 from judging.queue.work import Claimed, Prepared
 
@@ -19,6 +21,8 @@ class Hands:
 
     def __init__(self, call: Call) -> None:
         self.slots = 0
+        # When the last visit to the database began; a row held ready is only sent soon after one.
+        self.heard_at = -HEARD_WITHIN_S
         self.finished: list[Result] = []
         self.unsent: list[Claimed] = []
         # There was less to claim than asked for, so that asking again at once gives nothing.
@@ -97,6 +101,8 @@ class Hands:
         self._pressing.clear()
 
     def _send_ready(self) -> None:
+        if time.monotonic() - self.heard_at > HEARD_WITHIN_S:
+            return
         while self._ready and len(self._in_flight) < self.slots:
             prepared = self._ready.popleft()
             task = asyncio.create_task(self._call(prepared))

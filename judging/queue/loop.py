@@ -151,6 +151,7 @@ class EndpointLoop:
 
     async def _visit(self, hands: Hands, database: ThreadPoolExecutor, *, wanted: int) -> Claim:
         """Write what finished, give back what is not to be sent, and take what may be."""
+        began_at = time.monotonic()
         results, hands.finished = hands.finished, []
         unsent, hands.unsent = hands.unsent, []
         held = [*hands.row_ids(), *(result.claimed.row_id for result in results)]
@@ -181,6 +182,7 @@ class EndpointLoop:
             await _run_in(database, lambda: connection.close())
             await asyncio.sleep(DATABASE_RETRY_S)
             return Claim(wait_s=DATABASE_RETRY_S)
+        hands.heard_at = began_at
         hands.recorded(results)
         self._heed(hands, turn)
         return turn.claim

@@ -303,7 +303,6 @@ def test_a_refused_key_keeps_rows_held_ready_from_being_sent(provide: Provide) -
     assert (judge_pass.state, judge_pass.pause_reason) == (PassState.PAUSED, "auth")
     # Those that were in flight when the first refusal came, and no other.
     assert 20 < calls <= 20 + 8
-    assert outcomes().count("auth") == calls - 20
 
 
 def test_two_loops_share_an_endpoint_and_keep_its_limit(provide: Provide) -> None:
