@@ -31,14 +31,14 @@ class CampaignChoiceField(forms.ModelChoiceField):
         return obj.name
 
 
-def choice_with_default(
-    label: str, choices: Sequence[tuple[str, Any]], *, help_text: str
-) -> forms.ChoiceField:
+class ChoiceWithDefault(forms.ChoiceField):
     """A choice whose first value also stands for none, as a script may leave it out."""
-    first = str(choices[0][0])
-    return forms.TypedChoiceField(
-        label=label, choices=choices, initial=first, empty_value=first, required=False, help_text=help_text
-    )
+
+    def __init__(self, choices: Sequence[tuple[str, Any]], *, label: str, help_text: str) -> None:
+        super().__init__(choices=choices, label=label, help_text=help_text, initial=str(choices[0][0]))
+
+    def clean(self, value: Any) -> str:
+        return super().clean(value or self.initial)
 
 
 class StartPassForm(forms.Form):
@@ -49,9 +49,9 @@ class StartPassForm(forms.Form):
         label="Rubric",
         help_text="What each judge is asked. Rubrics never change; a new version has a new name.",
     )
-    output = choice_with_default(
-        "Answers as",
+    output = ChoiceWithDefault(
         AnswerForm.choices,
+        label="Answers as",
         help_text="Both are read by the same rules. A model that refuses a schema is asked for a text.",
     )
     shots = forms.IntegerField(
@@ -61,14 +61,14 @@ class StartPassForm(forms.Form):
         initial=2,
         help_text="The nearest labelled responses, never the case itself, are shown to the judge. 0: none.",
     )
-    embedder = choice_with_default(
-        "Nearness by",
+    embedder = ChoiceWithDefault(
         [(DEFAULT_EMBEDDER, "TF-IDF: words in common, worked out here")],
+        label="Nearness by",
         help_text="How like two responses are. Models of the endpoints file cost a little for each text.",
     )
-    exclusion = choice_with_default(
-        "The case itself is",
+    exclusion = ChoiceWithDefault(
         ExclusionPolicy.choices,
+        label="The case itself is",
         help_text="Copies under another id and near copies are left out either way.",
     )
     pool_campaign = CampaignChoiceField(
@@ -89,9 +89,9 @@ class StartPassForm(forms.Form):
         required=False,
         help_text="In the order of import, to try things out. It is no sample.",
     )
-    empty_policy = choice_with_default(
-        "An empty response is",
+    empty_policy = ChoiceWithDefault(
         EmptyPolicy.choices,
+        label="An empty response is",
         help_text="A response that failed to generate is never judged, whatever is chosen here.",
     )
     max_calls = forms.IntegerField(

@@ -1,5 +1,6 @@
 """Judges, rubrics, passes, verdicts, rules and stored reports as JSON."""
 
+import datetime as dt
 from typing import Any
 
 from rest_framework import serializers
@@ -29,11 +30,17 @@ class JudgeSerializer(serializers.ModelSerializer):
 
 class RubricSerializer(serializers.ModelSerializer):
     parent = serializers.CharField(source="parent.slug", default=None, read_only=True, allow_null=True)
+    created_at = serializers.SerializerMethodField(
+        help_text="When it was stored; null for a version that ships and was never used yet."
+    )
 
     class Meta:
         model = Rubric
         fields = ["slug", "name", "version", "parent", "scale", "text", "text_hash", "created_at"]
         read_only_fields = fields
+
+    def get_created_at(self, rubric: Rubric) -> dt.datetime | None:
+        return rubric.created_at if rubric.pk is not None else None
 
 
 class NewRubricSerializer(serializers.Serializer):

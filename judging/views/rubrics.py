@@ -81,8 +81,9 @@ def show_rubric(request: HttpRequest, benchmark: Benchmark, rubric: str) -> Http
 @require_safe
 @benchmark_page
 def compare_rubrics(request: HttpRequest, benchmark: Benchmark, rubric: str) -> HttpResponse:
-    """What makes this version of another one."""
-    new, old = _rubric_or_404(rubric), _rubric_or_404(request.GET.get("with", ""))
+    """What makes this version of another one: by default of the one that it was edited from."""
+    new = _rubric_or_404(rubric)
+    old = _rubric_or_404(request.GET.get("with") or (new.parent or new).slug)
     diff = compare_texts(old.text, new.text)
     changes = f"{counted(diff.n_removed, 'line')} removed, {counted(diff.n_added, 'line')} added"
     return show_page(

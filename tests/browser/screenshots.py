@@ -163,8 +163,8 @@ def test_pictures_of_the_researchers_pages(
             page.goto(path, wait_until="networkidle" if "judges/" not in path else "load")
         page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
 
-    for tab in ("data", "labels", "judges", "calibration", "results", "exports", "rows", "start_pass"):
-        picture(tab.replace("_", "-"), reverse(f"judging:{tab}", args=[benchmark.slug]))
+    for tab in ("data", "labels", "judges", "calibration", "results", "exports", "rows"):
+        picture(tab, reverse(f"judging:{tab}", args=[benchmark.slug]))
     picture("pass", reverse("judging:pass", args=[benchmark.slug, live.public_id]))
     picture("response", reverse("judging:response", args=[benchmark.slug, judged.public_id]))
     picture("refusal", reverse("judging:calibration", args=[benchmark.slug]) + "?rule=nothing")
@@ -176,6 +176,58 @@ def test_pictures_of_the_researchers_pages(
     page.get_by_role("button", name="Check the files").click()
     page.get_by_text("differs from").first.wait_for()
     picture("import-preview")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_the_wizard_and_of_rubrics(
+    open_context: OpenContext, sign_in: SignIn, settings: Any, tmp_path: Path, colour_scheme: str, size: str
+) -> None:
+    """The steps of the pass wizard, one refused, the pass that it starts, and versions of a rubric."""
+    benchmark = import_benchmark(tmp_path / "files")
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, make_account(role=Role.RESEARCHER))
+    page = context.new_page()
+    # The first check in a process loads the vocabulary and the word counter.
+    page.set_default_timeout(60_000)
+
+    def picture(name: str, path: str | None = None) -> None:
+        if path is not None:
+            page.goto(path)
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    with running(FakeProviderSettings()) as base_url:
+        settings.ENDPOINTS_FILE = write_endpoints(
+            tmp_path / "endpoints.toml", base_url, judges=JUDGES, prices=("1.25", "10"), key_variable=None
+        )
+        picture("start-pass", reverse("judging:start_pass", args=[benchmark.slug]))
+        page.get_by_role("button", name="Check before starting").click()
+        page.get_by_role("heading", name="A request as it will be sent").wait_for()
+        picture("check-pass")
+        with page.expect_response(lambda reply: "/start/sample/" in reply.url):
+            page.get_by_role("button", name="Show the next one").click()
+        page.get_by_text("demo-model-b").first.wait_for()
+        page.get_by_role("button", name="Start the pass").click()
+        page.get_by_text("What it froze").click()
+        picture("pass-frozen")
+    page.goto(reverse("judging:start_pass", args=[benchmark.slug]))
+    page.get_by_role("button", name="Check before starting").click()
+    page.get_by_role("button", name="Check again").wait_for()
+    picture("check-pass-refused")
+    page.goto(reverse("judging:new_rubric", args=[benchmark.slug]))
+    text = page.get_by_label("Text")
+    text.fill(text.input_value().replace("Work in this order.", "Work in this order. {{sorce}}"))
+    page.get_by_role("button", name="Store as a new version").click()
+    page.get_by_text("Nothing was saved yet").wait_for()
+    picture("rubric-refused")
+    text.fill(text.input_value().replace("{{sorce}}", "Read the whole reply first.\nThen score."))
+    page.get_by_role("button", name="Store as a new version").click()
+    page.get_by_role("link", name="What changed since likert-v1").wait_for()
+    picture("rubric")
+    page.get_by_role("link", name="What changed since likert-v1").click()
+    page.get_by_text("Read the whole reply first.").wait_for()
+    picture("rubric-diff")
+    picture("rubrics", reverse("judging:rubrics", args=[benchmark.slug]))
 
 
 @pytest.mark.parametrize("size", SIZES)

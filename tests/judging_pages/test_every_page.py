@@ -12,8 +12,9 @@ READ_PAGES = (
     *("data", "labels", "judges", "calibration", "results", "exports", "rows", "compare"),
     "failure_modes",
     "endpoints",
+    "rubrics",
 )
-OF_BENCHMARK = (*READ_PAGES, "pass", "response", "verdict", "figure")
+OF_BENCHMARK = (*READ_PAGES, "rubric", "rubric_diff", "pass", "response", "verdict", "figure")
 
 
 def address(study: Study, page: str, *, slug: str | None = None) -> str:
@@ -27,6 +28,8 @@ def address(study: Study, page: str, *, slug: str | None = None) -> str:
             "judge": study.judges[0].slug,
         },
         "figure": {"name": "models", "form": "csv"},
+        "rubric": {"rubric": "likert-v1"},
+        "rubric_diff": {"rubric": "likert-v1"},
     }.get(page, {})
     return reverse(f"judging:{page}", kwargs=kwargs)
 

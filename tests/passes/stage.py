@@ -36,6 +36,7 @@ def write_endpoints(
     separate: bool = False,
     prices: tuple[str, str] | None = None,
     limits: Mapping[str, int] | None = None,
+    key_variable: str | None = KEY_VARIABLE,
 ) -> Path:
     """An endpoints file with one endpoint for all judges, or one for each when `separate`."""
     groups = [[judge] for judge in judges] if separate else [list(judges)]
@@ -45,7 +46,7 @@ def write_endpoints(
             "[[endpoint]]",
             f'name = "local-{n}"',
             f'base_url = "{base_url}"',
-            f'key_variable = "{KEY_VARIABLE}"',
+            *([f'key_variable = "{key_variable}"'] if key_variable else []),
             "allow_private = true",
             *(f"{name} = {value}" for name, value in ({"max_in_flight": 8} | dict(limits or {})).items()),
         ]
