@@ -193,7 +193,12 @@ def label() -> dict[str, Any]:
     ]
     wait_for_word()
     ending = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.readline(), ending.set()), daemon=True).start()
+
+    def wait_for_end() -> None:
+        sys.stdin.readline()
+        ending.set()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
     took_ms = []
     for assignment in Assignment.objects.filter(pk__in=[one.pk for one in assignments]).order_by("pk"):
         if ending.wait(LABEL_INTERVAL_S):

@@ -96,6 +96,7 @@ class Child:
 
     def __init__(self, environment: Mapping[str, str], *arguments: str) -> None:
         command = [sys.executable, "-m", "benchmarks.engine_suite.child", *arguments]
+        self._what = " ".join(command)
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=dict(environment), stdin=pipe, stdout=pipe, text=True
@@ -129,7 +130,7 @@ class Child:
         line = self._process.stdout.readline() if self._process.stdout else ""
         if not line:
             self._process.communicate()
-            raise RuntimeError(f"{self._process.args} ended with code {self._process.returncode}.")
+            raise RuntimeError(f"{self._what} ended with code {self._process.returncode}.")
         return line
 
 
