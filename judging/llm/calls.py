@@ -132,3 +132,9 @@ class CallOutcome:
     @property
     def is_ok(self) -> bool:
         return self.kind == "ok"
+
+    @property
+    def reply(self) -> str | None:
+        """What was said, for the record: the answer, or a refusal that was given in place of one."""
+        is_answer = self.text is not None and bool(self.text.strip())
+        return self.text if is_answer or not self.refusal else self.refusal

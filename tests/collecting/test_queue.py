@@ -8,14 +8,16 @@ from django.utils import timezone
 
 from annotation.models import Response
 from judging.choices import GenerationState
-from judging.collecting.reading import CollectedAnswer
+from judging.collecting.reading import CollectedAnswer, read_answer
 from judging.collecting.work import COLLECTING
+from judging.llm.calls import CallOutcome, CallRequest
+from judging.llm.retrying import Final, History
 from judging.models import EndpointGate, Generation, GenerationAttempt, JudgePass
 from judging.queue.claiming import Asking
 from judging.queue.leases import release_overdue
-from judging.queue.results import Result
+from judging.queue.results import Result, result_of
 from judging.queue.turns import record_each, take_turn
-from judging.queue.work import Claimed
+from judging.queue.work import Claimed, Prepared
 from tests.factories import make_generation, make_pass, make_response
 from tests.verdicts.waiting import ENDPOINT_NAME, make_endpoint
 
@@ -138,6 +140,28 @@ def test_a_late_answer_is_in_the_ledger_and_stores_no_response() -> None:
     assert not Response.objects.exists()
     assert (GenerationAttempt.objects.get().detail or "").startswith("late: ")
     assert (lost, judge_pass.cost_settled_micros) == (10, 3)
+
+
+@pytest.mark.parametrize("content", [None, "", " "], ids=["no content", "empty content", "blank content"])
+def test_a_late_refusal_given_apart_from_the_answer_is_in_the_ledger(content: str | None) -> None:
+    make_queue(1)
+    [claimed] = claim()
+    outcome = CallOutcome(kind="ok", http_status=200, text=content, refusal="I had rather not say.")
+    prepared = Prepared(
+        claimed=claimed,
+        request=CallRequest(model="m", messages=[]),
+        prices=None,
+        history=History(),
+        model_pk=1,
+        read=read_answer,
+    )
+    declined = Final(state=GenerationState.COLLECTED, code=None, history=History(n_attempts=1))
+    expire_leases()
+
+    record(result_of(prepared, outcome, read_answer(outcome), declined))
+
+    assert not Response.objects.exists()
+    assert GenerationAttempt.objects.get().reply_text == "I had rather not say."
 
 
 def test_three_deaths_make_a_failed_response_and_never_an_empty_one() -> None:
