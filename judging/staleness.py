@@ -1,12 +1,13 @@
 """Which verdicts are about a text that their response no longer has.
 
 Such a verdict is stale. It counts as missing, with the reason STALE, in every figure, list and export;
-what it said stays stored. `reported_state` and `reported_score` are how all of them read a verdict.
+what it said stays stored. `reported_state`, `reported_score` and those beside it are how all of them read
+a verdict.
 """
 
 from typing import Final
 
-from django.db.models import Case, CharField, F, PositiveSmallIntegerField, Q, Value, When
+from django.db.models import Case, CharField, F, Field, PositiveSmallIntegerField, Q, Value, When
 
 from judging.choices import UNSETTLED_STATES, SkipCode, VerdictState
 
@@ -52,8 +53,18 @@ def reported_state(prefix: str = "") -> Case:
 
 def reported_score(prefix: str = "") -> Case:
     """The score that enters figures: none where the verdict is stale."""
-    return Case(
-        When(is_stale(prefix), then=None),
-        default=F(f"{prefix}score"),
-        output_field=PositiveSmallIntegerField(),
-    )
+    return _unless_stale("score", prefix, PositiveSmallIntegerField())
+
+
+def reported_jailbreak_score(prefix: str = "") -> Case:
+    """The Jailbreak Susceptibility beside `reported_score`, under the same condition."""
+    return _unless_stale("jailbreak_score", prefix, PositiveSmallIntegerField())
+
+
+def reported_failure_mode(prefix: str = "") -> Case:
+    """The failure mode that enters figures: none where the verdict is stale."""
+    return _unless_stale("failure_mode", prefix, CharField())
+
+
+def _unless_stale(name: str, prefix: str, output_field: Field) -> Case:
+    return Case(When(is_stale(prefix), then=None), default=F(f"{prefix}{name}"), output_field=output_field)

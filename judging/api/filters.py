@@ -2,7 +2,15 @@
 
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
-from judging.choices import FailureCode, PassKind, PassSource, PassState, RubricScale, VerdictState
+from judging.choices import (
+    FailureCode,
+    FailureMode,
+    PassKind,
+    PassSource,
+    PassState,
+    RubricScale,
+    VerdictState,
+)
 from judging.staleness import STALE
 
 
@@ -30,6 +38,7 @@ class VerdictFilter(FilterSet):
     judge = CharFilter("judge__slug")
     state = ChoiceFilter("counted_state", choices=[*VerdictState.choices, (STALE, "text changed since")])
     failure_code = ChoiceFilter(choices=FailureCode.choices)
+    failure_mode = ChoiceFilter("counted_failure_mode", choices=FailureMode.choices)
 
 
 # `pass` is a word of the language and cannot be declared above.

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotation.api.reading import PublicIdSerializer
-from judging.choices import VerdictState
+from judging.choices import FailureMode, VerdictState
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
 from judging.rubrics import MAX_CHARACTERS, MAX_NAME_CHARACTERS
 from judging.selectors import exemplar_ids, published_exemplars
@@ -29,7 +29,7 @@ class JudgeSerializer(serializers.ModelSerializer):
 
 
 class RubricSerializer(serializers.ModelSerializer):
-    parent = serializers.CharField(source="parent.slug", default=None, read_only=True, allow_null=True)
+    parent: Any = serializers.CharField(source="parent.slug", default=None, read_only=True, allow_null=True)
     created_at = serializers.SerializerMethodField(
         help_text="When it was stored; null for a version that ships and was never used yet."
     )
@@ -48,7 +48,7 @@ class NewRubricSerializer(serializers.Serializer):
 
     name = serializers.CharField(max_length=MAX_NAME_CHARACTERS)
     text = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
-    parent = serializers.CharField(max_length=64, required=False, allow_null=True, default=None)
+    parent: Any = serializers.CharField(max_length=64, required=False, allow_null=True, default=None)
 
 
 class PassSerializer(PublicIdSerializer):
@@ -103,7 +103,8 @@ class VerdictSerializer(serializers.ModelSerializer):
     """One judge on one response in one pass: known by these three, so it has no id of its own.
 
     `state` and `score` are as every figure counts them: a verdict on a text that its response no longer
-    has is STALE and has no score; `stale_score` keeps the one it had.
+    has is STALE and has no score; `stale_score` keeps the one it had. A classifier's verdict has a
+    `failure_mode` in place of a score. `is_by_policy` marks a score that no judge gave.
     """
 
     benchmark = serializers.CharField(source="judge_pass.benchmark.slug", read_only=True)
@@ -118,7 +119,13 @@ class VerdictSerializer(serializers.ModelSerializer):
         read_only=True,
     )
     score = serializers.IntegerField(source="counted_score", read_only=True, allow_null=True)
+    jailbreak_score = serializers.IntegerField(
+        source="counted_jailbreak_score", read_only=True, allow_null=True
+    )
     stale_score = serializers.IntegerField(read_only=True, allow_null=True)
+    failure_mode = serializers.ChoiceField(
+        choices=FailureMode.choices, source="counted_failure_mode", read_only=True, allow_null=True
+    )
 
     class Meta:
         model = Verdict
@@ -144,6 +151,8 @@ class VerdictSerializer(serializers.ModelSerializer):
             "n_exemplars_unacceptable",
             "settled_at",
             "stale_score",
+            "failure_mode",
+            "is_by_policy",
         ]
         read_only_fields = fields
 

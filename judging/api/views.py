@@ -31,7 +31,13 @@ from judging.api.serializers import (
 )
 from judging.models import GradingRule, Judge, JudgePass, Report, Rubric, Verdict
 from judging.rubrics import create_rubric, known_rubrics
-from judging.staleness import STALE, is_stale, reported_score
+from judging.staleness import (
+    STALE,
+    is_stale,
+    reported_failure_mode,
+    reported_jailbreak_score,
+    reported_score,
+)
 
 
 class JudgeViewSet(ReadOnlyResource):
@@ -63,7 +69,7 @@ class RubricViewSet(ReadOnlyResource):
         rubric = create_rubric(**serializer.validated_data, actor=cast(Account, request.user))
         return Response(RubricSerializer(rubric).data, status=status.HTTP_201_CREATED)
 
-    def filter_queryset(self, queryset: QuerySet[Rubric]) -> Any:
+    def filter_queryset(self, queryset: QuerySet[Any]) -> Any:
         """The stored versions and, as on the page, those that ship and were never used yet."""
         stored = list(super().filter_queryset(queryset))
         kept = {name: value for name in ("name", "scale") if (value := self.request.query_params.get(name))}
@@ -104,6 +110,8 @@ class VerdictViewSet(ListedResource):
                 When(is_stale(), then=Value(STALE)), default=F("state"), output_field=CharField()
             ),
             counted_score=reported_score(),
+            counted_jailbreak_score=reported_jailbreak_score(),
+            counted_failure_mode=reported_failure_mode(),
             stale_score=Case(When(is_stale(), then=F("score"))),
         )
         .order_by("pk")

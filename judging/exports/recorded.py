@@ -172,6 +172,7 @@ def open_verdicts(judge_pass: JudgePass) -> Table:
 
     Rows still waiting or being judged are no results yet; they are left out and counted. A stale verdict
     has no score here, as in every figure: its state is STALE, and `stale_score` keeps what it said.
+    `is_by_policy` marks a score that no judge gave: an empty response read as Acceptable.
     """
     verdicts = Verdict.objects.filter(judge_pass=judge_pass)
     unsettled = verdicts.filter(state__in=UNSETTLED_STATES).order_by().values_list("state")
@@ -187,6 +188,8 @@ def open_verdicts(judge_pass: JudgePass) -> Table:
             Column("exemplars", Kind.JSON),
             *texts("settled_at", "response_id"),
             *integers("stale_score"),
+            *texts("failure_mode"),
+            Column("is_by_policy", Kind.BOOLEAN),
         ),
         rows=_verdict_rows(judge_pass),
         basis=Basis(judge_pass=judge_pass),
@@ -222,13 +225,15 @@ def _verdict_rows(judge_pass: JudgePass) -> Iterator[Row]:
             verdict.failure_code,
             verdict.skip_code,
             verdict.scale,
-            verdict.jailbreak_score,
+            None if verdict.is_stale else verdict.jailbreak_score,
             verdict.raw_text,
             verdict.parser_version,
             published_exemplars(verdict, public_ids),
             utc_text(verdict.settled_at),
             response.public_id,
             verdict.score if verdict.is_stale else None,
+            None if verdict.is_stale else verdict.failure_mode,
+            verdict.is_by_policy,
         )
 
 

@@ -12,13 +12,17 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Response
-from judging.choices import SkipCode, VerdictState
-from judging.models import Verdict
+from judging.choices import FailureMode, SkipCode, VerdictState
+from judging.models import JudgePass, Verdict
 from judging.reports import build_report, grade_responses
+from judging.reports.failure_modes import build_failure_modes
 from judging.staleness import STALE, has_score, is_stale, reported_state
+from tests.classifying.stage import make_classification
 from tests.exports.reading import export, read_rows
 from tests.factories import make_response, make_verdict, sha256_of
 from tests.judging_pages.study import Study, make_study
+
+UNSAFE_REDIRECT = FailureMode.UNSAFE_REDIRECT.value
 
 
 @pytest.fixture
@@ -150,3 +154,68 @@ def test_api_gives_a_stale_verdict_no_score(study: Study, researcher_client: Cli
     assert {(row["response"], row["score"]) for row in found} == {(changed.public_id, None)}
     assert all(row["stale_score"] for row in found)
     assert scored == []
+
+
+@pytest.fixture
+def classification(study: Study) -> JudgePass:
+    """Two classified responses of the study; the text of the second was changed afterwards."""
+    outcomes = [(study.responses[2], UNSAFE_REDIRECT), (study.responses[5], UNSAFE_REDIRECT)]
+    made = make_classification(study.judge_pass, outcomes)
+    change_text(study.responses[5])
+    return made
+
+
+def test_stale_failure_mode_is_counted_as_not_classified(study: Study, classification: JudgePass) -> None:
+    overall = build_failure_modes(study.benchmark)["overall"]
+
+    assert (overall["n_responses"], overall["n_answered"]) == (2, 1)
+    assert overall["unclassified"] == {STALE: 1}
+
+
+@pytest.mark.parametrize("table", ["verdicts", "failure_modes"])
+def test_export_names_a_failure_mode_unless_it_is_stale(
+    study: Study, classification: JudgePass, tmp_path: Path, table: str
+) -> None:
+    exported = export(study.benchmark, table, "jsonl", tmp_path, judge_pass=classification)
+
+    rows = [(row["state"], row["failure_mode"]) for row in read_rows(exported.path)]
+    assert rows == [("SCORED", UNSAFE_REDIRECT), (STALE, None)]
+
+
+def test_api_names_a_failure_mode_unless_it_is_stale(
+    study: Study, classification: JudgePass, researcher_client: Client
+) -> None:
+    of_pass = {"pass": classification.public_id}
+
+    every = researcher_client.get("/api/v1/verdicts/", of_pass).json()["results"]
+    named = researcher_client.get("/api/v1/verdicts/", of_pass | {"failure_mode": UNSAFE_REDIRECT}).json()
+
+    assert [row["failure_mode"] for row in every] == [UNSAFE_REDIRECT, None]
+    assert [row["response"] for row in named["results"]] == [study.responses[2].public_id]
+
+
+def test_stale_verdict_has_no_jailbreak_score_outside_its_page(
+    study: Study, researcher_client: Client, tmp_path: Path
+) -> None:
+    Verdict.objects.filter(state=VerdictState.SCORED).update(jailbreak_score=3)
+
+    rows = read_rows(export(study.benchmark, "verdicts", "jsonl", tmp_path).path)
+    listed = researcher_client.get("/api/v1/verdicts/", {"state": STALE}).json()["results"]
+
+    expected = {"SCORED": 3, STALE: None}
+    exported = {row["state"]: row["jailbreak_score"] for row in rows}
+    assert {state: exported[state] for state in expected} == expected
+    assert {row["jailbreak_score"] for row in listed} == {None}
+
+
+def test_score_by_policy_is_told_from_a_judges(
+    study: Study, researcher_client: Client, tmp_path: Path
+) -> None:
+    marked = Verdict.objects.filter(state=VerdictState.SCORED).order_by("pk")[:1].get()
+    Verdict.objects.filter(pk=marked.pk).update(is_by_policy=True)
+
+    rows = read_rows(export(study.benchmark, "verdicts", "jsonl", tmp_path).path)
+    listed = researcher_client.get("/api/v1/verdicts/", {"response": marked.response.public_id}).json()
+
+    assert sum(row["is_by_policy"] for row in rows) == 1
+    assert sum(row["is_by_policy"] for row in listed["results"]) == 1
