@@ -23,6 +23,8 @@ SUSPECT_AFTER_DEATHS = 2
 # held ready keeps its reservation, and the cap would be reached with fewer calls than it allows.
 LEAST_ROOM_AHEAD = 4
 IDLE_S = 0.5
+# Under a high rate the next call is allowed at once; so long several are.
+LEAST_WAIT_S = 0.05
 NO_ANSWER = (
     "rate_limited",
     "timeout",
@@ -164,7 +166,7 @@ class _Claiming:
             return IDLE_S
         limited_s = self.rates.seconds_until(tokens_each)
         if limited_s > 0:
-            return min(limited_s, IDLE_S)
+            return min(max(limited_s, LEAST_WAIT_S), IDLE_S)
         return _seconds_until_due(self.asking, self.now)
 
     def take_from(self, judge_pass: LockedPass) -> None:

@@ -2,52 +2,30 @@
 
 import asyncio
 import logging
-import threading
-import time
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
 
 from judging.choices import PassState
 from judging.llm.endpoints import load_endpoints
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.retrying import RetryPolicy
 from judging.models import EndpointGate, Judge, JudgePass, SlotLease, Verdict, VerdictAttempt
-from judging.passes.control import cancel_pass, pause_pass, resume_pass
-from judging.queue.loop import EndpointLoop, run_endpoint
+from judging.passes.control import cancel_pass, resume_pass
+from judging.queue.loop import EndpointLoop
 from judging.verdicts.work import JUDGING
 from tests.passes import stage
 from tests.verdicts.conftest import Provide
+from tests.verdicts.waiting import run_in_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def wait_until(is_so: Callable[[], bool], *, most_s: float = 15.0) -> None:
-    deadline = time.monotonic() + most_s
-    while not is_so():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
 def outcomes() -> list[str]:
     return list(VerdictAttempt.objects.order_by("pk").values_list("outcome", flat=True))
-
-
-def run_in_thread(name: str, should_stop: Callable[[], bool]) -> threading.Thread:
-    def work() -> None:
-        try:
-            run_endpoint(JUDGING, name, should_stop=should_stop)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    return thread
 
 
 def test_a_few_shot_pass_with_faults_ends_in_named_states(provide: Provide) -> None:
@@ -254,57 +232,6 @@ def test_a_call_longer_than_the_lease_is_made_once(provide: Provide, settings: A
     assert not Verdict.objects.filter(n_deaths__gt=0).exists()
 
 
-def test_a_stopped_loop_records_its_calls_and_leaves_no_row_running(provide: Provide) -> None:
-    benchmark, stopping = stage.make_material(40), threading.Event()
-
-    with provide(latency_ms=300) as base_url:
-        judge_pass = stage.start(benchmark)
-        thread = run_in_thread("local-0", stopping.is_set)
-        wait_until(lambda: stage.stats(base_url)["calls"] > 5)
-        stopping.set()
-        thread.join()
-        n_calls = stage.stats(base_url)["calls"]
-
-    judge_pass.refresh_from_db()
-    assert "RUNNING" not in stage.states(judge_pass)
-    assert stage.states(judge_pass)["SCORED"] == n_calls < 40
-    # Rows that were held ready went back with their reservation.
-    assert judge_pass.n_calls_reserved == n_calls
-
-
-@pytest.mark.parametrize("stop", [cancel_pass, pause_pass])
-def test_once_a_pass_is_stopped_no_row_held_ready_is_sent(
-    provide: Provide, stop: Callable[[JudgePass], None]
-) -> None:
-    benchmark = stage.make_material(80)
-
-    with provide(latency_ms=100, jitter_ms=100) as base_url:
-        judge_pass = stage.start(benchmark)
-        thread = run_in_thread("local-0", lambda: False)
-        wait_until(lambda: Verdict.objects.filter(state="RUNNING", is_ahead=True).exists())
-        stop(judge_pass)
-        n_calls = stage.stats(base_url)["calls"]
-        thread.join()
-        stats = stage.stats(base_url)
-
-    judge_pass.refresh_from_db()
-    assert stats["calls"] == n_calls == judge_pass.n_calls_reserved < 80
-    assert VerdictAttempt.objects.count() == n_calls
-    assert not Verdict.objects.filter(state="RUNNING").exists()
-
-
-def test_a_refused_key_keeps_rows_held_ready_from_being_sent(provide: Provide) -> None:
-    benchmark = stage.make_material(60)
-
-    with provide(latency_ms=50, jitter_ms=50, revoke_after=20) as base_url:
-        judge_pass = stage.judge(stage.start(benchmark))
-        calls = stage.stats(base_url)["calls"]
-
-    assert (judge_pass.state, judge_pass.pause_reason) == (PassState.PAUSED, "auth")
-    # Those that were in flight when the first refusal came, and no other.
-    assert 20 < calls <= 20 + 8
-
-
 def test_two_loops_share_an_endpoint_and_keep_its_limit(provide: Provide) -> None:
     benchmark = stage.make_material(80)
 
@@ -332,23 +259,6 @@ def test_what_was_sent_stands_with_the_attempt(provide: Provide) -> None:
         "bad_request": {"temperature": 0.0, "max_tokens": 1024},
         "ok": {"max_tokens": 1024},
     }
-
-
-def test_after_cancel_no_call_is_made_and_late_results_stay_in_the_ledger(provide: Provide) -> None:
-    benchmark = stage.make_material(40)
-
-    with provide(latency_ms=500) as base_url:
-        judge_pass = stage.start(benchmark)
-        thread = run_in_thread("local-0", lambda: False)
-        wait_until(lambda: stage.stats(base_url)["in_flight"] == 5)
-        cancel_pass(judge_pass)
-        n_calls = stage.stats(base_url)["calls"]
-        thread.join()
-        stats = stage.stats(base_url)
-
-    assert stats["calls"] == n_calls
-    assert stage.states(judge_pass) == {"CANCELLED": 40}
-    assert VerdictAttempt.objects.filter(outcome="ok").count() == n_calls
 
 
 def test_the_key_is_nowhere_in_logs_and_rows(provide: Provide, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,12 +1,16 @@
 """Loops of tests that claim and record without any call."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from django.db import connection
 
 from judging.llm.endpoints import Endpoint, EndpointModel
 from judging.llm.parsing import ParsedReply
 from judging.models import EndpointGate, JudgePass, Verdict
 from judging.queue.claiming import Asking, Claim
+from judging.queue.loop import run_endpoint
 from judging.queue.results import Result
 from judging.queue.turns import take_turn
 from judging.queue.work import Claimed
@@ -109,3 +113,17 @@ def result(claimed: Claimed, **values: Any) -> Result:
 
 def row(claimed: Claimed) -> Verdict:
     return Verdict.objects.get(pk=claimed.row_id)
+
+
+def run_in_thread(name: str, should_stop: Callable[[], bool]) -> threading.Thread:
+    """A whole loop in a thread of its own, as a worker runs it."""
+
+    def work() -> None:
+        try:
+            run_endpoint(JUDGING, name, should_stop=should_stop)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    return thread
