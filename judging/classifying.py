@@ -30,6 +30,7 @@ from judging.passes.seats import JudgeSeat, preflight, store_judges
 from judging.passes.starting import ACTIVE_STATES, running_twin
 from judging.passes.waking import wake_workers
 from judging.reports import Grading, grade_responses
+from judging.reports.failure_modes import classified_responses
 from judging.rubrics import find_rubric, store_rubric
 from judging.stats.records import UNACCEPTABLE
 
@@ -189,9 +190,19 @@ def start_classification(
     return classification
 
 
-def count_flagged(benchmark: Benchmark) -> int:
-    """How many responses a classification of the default pass by the default rule would take up."""
-    return len(flagged_responses(grade_responses(benchmark)))
+@dataclass(frozen=True)
+class FlaggedCount:
+    """How many responses a new classification would take up, and how many of them an earlier one has not."""
+
+    n: int
+    n_not_taken_up: int
+
+
+def count_flagged(benchmark: Benchmark, *, beside: JudgePass | None) -> FlaggedCount:
+    """Count what the default rule flags in the default pass, beside a classification if there is one."""
+    flagged = set(flagged_responses(grade_responses(benchmark)))
+    taken_up = set() if beside is None else classified_responses(beside)
+    return FlaggedCount(n=len(flagged), n_not_taken_up=len(flagged - taken_up))
 
 
 def flagged_responses(grading: Grading) -> list[int]:

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.choices import CorrectionReason, ResponseState
+from judging.choices import FailureMode
 from judging.importing.files import IMPORTED_PASS_NAME, BenchmarkNotices
 from judging.reports import MAX_RULE_CHARACTERS
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
@@ -42,6 +43,12 @@ PAIR_KIND_FILTERS = (
     ("judge-human", "Judge with people"),
     ("human-human", "People with each other"),
     ("judge-judge", "Judges with each other"),
+)
+FAILURE_MODE_FILTERS = (
+    *FailureMode.choices,
+    ("UNPARSED", "Answered, no mode named"),
+    ("UNCLASSIFIED", "Not classified"),
+    ("ANY", "Taken up by the classification"),
 )
 CELL_FILTERS = (
     ("BOTH", "Read by both"),
@@ -159,6 +166,11 @@ class RowFilterForm(forms.Form):
     cell = forms.ChoiceField(label="Readings", choices=[("", "any"), *CELL_FILTERS], required=False)
     graded = forms.BooleanField(label="Only responses of the report", required=False)
     rubric_like = forms.BooleanField(label="Holds text like a judge's answer", required=False)
+    failure_mode = forms.ChoiceField(
+        label="Failure mode", choices=[("", "any"), *FAILURE_MODE_FILTERS], required=False
+    )
+    classification = forms.CharField(label="Classification", max_length=100, required=False)
+    classified = forms.CharField(label="Classifier's state", max_length=32, required=False)
 
     ALWAYS_SHOWN = ("model", "category", "verdict", "consensus", "judge", "score")
 
@@ -177,6 +189,8 @@ class RowFilterForm(forms.Form):
             raise ValidationError("A pair needs both of its readers, a and b.")
         if (cleaned.get("score") is not None or cleaned.get("state")) and not cleaned.get("judge"):
             raise ValidationError("A score or a state needs its judge. Choose one.")
+        if (cleaned.get("classification") or cleaned.get("classified")) and not cleaned.get("failure_mode"):
+            raise ValidationError("A classification or its state needs a failure mode; ANY takes all.")
         return cleaned
 
 

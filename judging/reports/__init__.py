@@ -17,6 +17,7 @@ from judging.reports.comparing import (
 )
 from judging.reports.digests import SCHEMA_VERSION, code_version
 from judging.reports.rule_choice import (
+    GIVEN_RULE_NAME,
     MAX_RULE_CHARACTERS,
     PUBLISHED_RULE_NAME,
     UNIFORM_RULE_NAME,
@@ -27,6 +28,7 @@ from judging.reports.rule_choice import (
 
 __all__ = [
     "DEFAULT_SEED",
+    "GIVEN_RULE_NAME",
     "MAX_RULE_CHARACTERS",
     "PUBLISHED_RULE_NAME",
     "SCHEMA_VERSION",

@@ -6,7 +6,8 @@ from annotation.models import Benchmark
 from judging.choices import FailureMode, PassKind, PassState, VerdictState
 from judging.errors import PassError
 from judging.models import JudgePass, Verdict
-from judging.selectors import find_pass, judges_of, passes_of
+from judging.reports.rule_choice import choose_rule
+from judging.selectors import default_pass, find_pass, judges_of, passes_of
 from judging.staleness import reported_state
 from judging.stats.rules import parse_rule
 
@@ -44,17 +45,18 @@ def newest_of(judge_pass: JudgePass) -> JudgePass | None:
 
 
 def build_failure_modes(benchmark: Benchmark, *, classification: JudgePass | None = None) -> dict[str, Any]:
-    """Count the failure modes of one classification. Six queries at most; no texts are read.
+    """Count the failure modes of one classification. Nine queries at most; no texts are read.
 
     Args:
         benchmark: whose responses.
         classification: `default_classification` when None.
 
     Returns:
-        `pass` and what it froze (classifier, graded pass, rule in words), and `overall`, `models`,
-        `categories` and `cells` as `stats.failure_modes.measure_failure_modes` gives them. Without any
-        classification `pass` is None and the lists are empty. A verdict on a text that changed since
-        counts as unclassified, with the reason STALE.
+        `pass` and what it froze (classifier, graded pass, rule in words), whether reports still rest on
+        these (`is_of_default_pass`, `is_by_default_rule`), and `overall`, `models`, `categories` and
+        `cells` as `stats.failure_modes.measure_failure_modes` gives them. Without any classification
+        `pass` is None and the lists are empty. A verdict on a text that changed since counts as
+        unclassified, with the reason STALE.
     """
     from judging.stats.failure_modes import measure_failure_modes
 
@@ -101,6 +103,23 @@ def classified_rows(classification: JudgePass) -> list[Any]:
     ]
 
 
+def classified_responses(
+    classification: JudgePass, *, counted_as: str | None = None, state: str | None = None
+) -> set[int]:
+    """Ids of the responses behind a count of `build_failure_modes`. One query.
+
+    Args:
+        classification: whose rows.
+        counted_as: a failure mode, UNPARSED or UNCLASSIFIED; None for every response that it took up.
+        state: under which state, such as PARSE_FAILED or STALE; None for any.
+    """
+    return {
+        row.response_id
+        for row in classified_rows(classification)
+        if counted_as in (None, row.bucket) and state in (None, row.state)
+    }
+
+
 def graded_pass(classification: JudgePass) -> JudgePass | None:
     """The judging pass whose Unacceptable responses a classification names modes for. One query."""
     public_id = classification.configuration["graded"]["pass"]
@@ -108,16 +127,19 @@ def graded_pass(classification: JudgePass) -> JudgePass | None:
 
 
 def _about(classification: JudgePass | None) -> dict[str, Any]:
-    """What a classification is of. Three queries."""
+    """What a classification is of. Six queries."""
     from judging.stats.aggregation import rule_in_words
 
     names = ("pass", "pass_name", "state", "classifier", "graded_pass", "graded_pass_name", "rule")
     if classification is None:
-        return dict.fromkeys((*names, "rule_name", "rule_in_words"))
+        more = ("rule_name", "rule_in_words", "is_of_default_pass", "is_by_default_rule")
+        return dict.fromkeys((*names, *more))
     frozen = classification.configuration["graded"]
     graded = graded_pass(classification)
     rule = parse_rule(frozen["rule"])
-    short_names = {judge.slug: judge.short_name for judge in judges_of(graded)}
+    judges = judges_of(graded)
+    short_names = {judge.slug: judge.short_name for judge in judges}
+    default_rule = choose_rule(classification.benchmark, judges, None)
     return {
         "pass": classification.public_id,
         "pass_name": classification.name,
@@ -128,4 +150,6 @@ def _about(classification: JudgePass | None) -> dict[str, Any]:
         "rule": frozen["rule"],
         "rule_name": frozen["rule_name"],
         "rule_in_words": rule_in_words(rule, short_names),
+        "is_of_default_pass": graded is not None and graded == default_pass(classification.benchmark),
+        "is_by_default_rule": default_rule is not None and default_rule.rule.to_json() == rule.to_json(),
     }

@@ -14,6 +14,9 @@ from judging.stats.records import SCORED
 
 # The classifier replied, and its reply is no mode.
 UNPARSED_STATES: Final = ("PARSE_FAILED", "OUT_OF_RANGE", "REFUSED", "FILTERED", "TRUNCATED")
+# What stands in place of a mode: the reply names none, or there is no reply.
+UNPARSED: Final = "UNPARSED"
+UNCLASSIFIED: Final = "UNCLASSIFIED"
 NO_ANSWERS: Final = "no_answer"
 ONE_PROMPT: Final = "one_prompt"
 
@@ -37,6 +40,11 @@ class ClassifiedRow:
     def is_answered(self) -> bool:
         """Whether the classifier replied, with a mode or without."""
         return self.mode is not None or self.state in UNPARSED_STATES
+
+    @property
+    def bucket(self) -> str:
+        """What the row is counted as: its mode, UNPARSED or UNCLASSIFIED."""
+        return self.mode or (UNPARSED if self.is_answered else UNCLASSIFIED)
 
 
 def measure_failure_modes(rows: Sequence[ClassifiedRow], *, modes: Sequence[str]) -> dict[str, Any]:

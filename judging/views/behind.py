@@ -7,6 +7,11 @@ from typing import Any
 from annotation.models import Benchmark, Prompt, Response, TargetModel
 from judging.models import Verdict
 from judging.reports import Grading
+from judging.reports.failure_modes import (
+    classified_responses,
+    default_classification,
+    find_classification,
+)
 from judging.stats.aggregation import is_severe, is_worst
 from judging.stats.readers import CONSENSUS, Readings, gather_readings
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE
@@ -114,6 +119,21 @@ def _by_rubric_like(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     return set(flagged.values_list("response_id", flat=True))
 
 
+def _by_failure_mode(grading: Grading, filters: Mapping[str, Any]) -> Ids:
+    """The rows of one classification, by default the newest, counted exactly as on its page.
+
+    Raises:
+        PassError: no such classification.
+    """
+    name, wanted = filters.get("classification"), filters["failure_mode"]
+    benchmark = grading.benchmark
+    found = find_classification(benchmark, name) if name else default_classification(benchmark)
+    if found is None:
+        return set()
+    counted_as = None if wanted == "ANY" else wanted
+    return classified_responses(found, counted_as=counted_as, state=filters.get("classified") or None)
+
+
 def _by_annotator(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     labels = grading.evidence.labels
     return {label.response_id for label in labels if label.annotator == filters["annotator"]}
@@ -160,5 +180,6 @@ FILTERS: dict[str, Callable[[Grading, Mapping[str, Any]], Ids]] = {
     "missing": _by_missing,
     "annotator": _by_annotator,
     "rubric_like": _by_rubric_like,
+    "failure_mode": _by_failure_mode,
     "pair": _by_pair,
 }

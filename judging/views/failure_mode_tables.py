@@ -1,6 +1,6 @@
 """Tables of the failure-mode page."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from annotation.templatetags.formatting import SMALL_COUNT
@@ -11,17 +11,30 @@ from judging.views.wording import missing_words
 
 NO_SHARE = "no response was answered"
 
+# The address of the responses that filters choose among those of the classification.
+Rows = Callable[..., str]
 
-def modes_table(document: Mapping[str, Any]) -> Table:
+
+def modes_table(document: Mapping[str, Any], rows_of: Rows) -> Table:
     """Each mode with its count and share; answers without a mode below them."""
     overall = document["overall"]
     entries = sorted(overall["modes"], key=lambda entry: -entry["n"])
     rows = [
-        _mode_row(str(FailureMode(entry["mode"]).label), entry["n"], entry["share"], entry["interval"])
+        _mode_row(
+            str(FailureMode(entry["mode"]).label),
+            entry["n"],
+            entry["share"],
+            entry["interval"],
+            href=rows_of(failure_mode=entry["mode"]),
+        )
         for entry in entries
     ]
     unparsed = _mode_row(
-        UNPARSED, overall["n_unparsed"], overall["unparsed_share"], overall["unparsed_interval"]
+        UNPARSED,
+        overall["n_unparsed"],
+        overall["unparsed_share"],
+        overall["unparsed_interval"],
+        href=rows_of(failure_mode="UNPARSED"),
     )
     return Table(
         id="modes",
@@ -36,7 +49,7 @@ def modes_table(document: Mapping[str, Any]) -> Table:
     )
 
 
-def groups_table(document: Mapping[str, Any], *, of: str) -> Table:
+def groups_table(document: Mapping[str, Any], rows_of: Rows, *, of: str) -> Table:
     """Share of each mode in each target model or risk category; rows below 10 answers are greyed."""
     key = {"models": "model", "categories": "category"}[of]
     return Table(
@@ -50,16 +63,16 @@ def groups_table(document: Mapping[str, Any], *, of: str) -> Table:
             Column("No mode", unit="named"),
             Column("Unclassified", unit="responses"),
         ],
-        rows=[_group_row(entry, key) for entry in document[of]],
+        rows=[_group_row(entry, key, rows_of) for entry in document[of]],
     )
 
 
-def unclassified_table(document: Mapping[str, Any]) -> Table | None:
+def unclassified_table(document: Mapping[str, Any], rows_of: Rows) -> Table | None:
     """What has no mode, by reason; None when everything has one."""
     overall = document["overall"]
     reasons = [
-        *((UNPARSED, state, n) for state, n in overall["unparsed"].items()),
-        *(("Unclassified", state, n) for state, n in overall["unclassified"].items()),
+        *((UNPARSED, "UNPARSED", state, n) for state, n in overall["unparsed"].items()),
+        *(("Unclassified", "UNCLASSIFIED", state, n) for state, n in overall["unclassified"].items()),
     ]
     if not reasons:
         return None
@@ -69,8 +82,14 @@ def unclassified_table(document: Mapping[str, Any]) -> Table | None:
         note="The classifier's answers that name no mode are in the shares; what was never answered is not.",
         columns=[text_column("Counted as"), text_column("Reason"), Column("Responses")],
         rows=[
-            Row([Cell(counted_as), Cell(missing_words(state)), count_cell(n)])
-            for counted_as, state, n in reasons
+            Row(
+                [
+                    Cell(word),
+                    Cell(missing_words(state)),
+                    count_cell(n, rows_of(failure_mode=counted_as, classified=state)),
+                ]
+            )
+            for word, counted_as, state, n in reasons
         ],
     )
 
@@ -81,28 +100,32 @@ def _mode_column(mode: str) -> Column:
     return Column(first, unit=last)
 
 
-def _mode_row(name: str, n: int, share: float | None, interval: list[float] | None) -> Row:
-    return Row([Cell(name), count_cell(n), _share_cell(share, interval)])
+def _mode_row(name: str, n: int, share: float | None, interval: list[float] | None, *, href: str) -> Row:
+    return Row([Cell(name), count_cell(n, href), _share_cell(share, interval, href=href)])
 
 
-def _group_row(entry: Mapping[str, Any], key: str) -> Row:
+def _group_row(entry: Mapping[str, Any], key: str, rows_of: Rows) -> Row:
+    def rows(counted_as: str) -> str:
+        return rows_of(failure_mode=counted_as, **{key: entry[key]})
+
     return Row(
         [
             Cell(entry[key]),
-            count_cell(entry["n_responses"]),
-            *(_share_cell(mode["share"], None) for mode in entry["modes"]),
-            _share_cell(entry["unparsed_share"], None),
-            count_cell(entry["n_unclassified"]),
+            count_cell(entry["n_responses"], rows("ANY")),
+            *(_share_cell(mode["share"], None, href=rows(mode["mode"])) for mode in entry["modes"]),
+            _share_cell(entry["unparsed_share"], None, href=rows("UNPARSED")),
+            count_cell(entry["n_unclassified"], rows("UNCLASSIFIED")),
         ],
         is_thin=entry["n_answered"] < SMALL_COUNT,
     )
 
 
-def _share_cell(share: float | None, interval: list[float] | None) -> Cell:
+def _share_cell(share: float | None, interval: list[float] | None, *, href: str) -> Cell:
     return Cell(
         share,
         kind="rate",
         reason=NO_SHARE if share is None else "",
+        href=href if share else None,
         interval=interval,
         interval_kind="rate_interval",
     )

@@ -1,6 +1,8 @@
 """The failure modes of the Unacceptable responses: how they fail, and starting a classification."""
 
+import json
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -14,15 +16,21 @@ from annotation.models import Benchmark
 from annotation.templatetags.formatting import rate_interval_text, rate_text
 from judging.choices import FailureMode
 from judging.classification_forms import ClassifyForm
-from judging.classifying import count_flagged, offered_classifiers, start_classification
+from judging.classifying import FlaggedCount, count_flagged, offered_classifiers, start_classification
 from judging.errors import DomainError
-from judging.figures import failure_modes_chart, render_svg
 from judging.models import JudgePass
-from judging.reports.failure_modes import build_failure_modes, find_classification
-from judging.views.choosing import Option
+from judging.reports import GIVEN_RULE_NAME
+from judging.reports.failure_modes import (
+    build_failure_modes,
+    default_classification,
+    find_classification,
+    graded_pass,
+)
+from judging.views.choosing import Option, ReportChoice
 from judging.views.context import account_of, benchmark_page, pass_address, show_page
-from judging.views.drawing import FORMS, FigureKind
-from judging.views.failure_mode_tables import groups_table, modes_table, unclassified_table
+from judging.views.drawing import FORMS
+from judging.views.failure_mode_figure import KIND, NAME, inline_figure
+from judging.views.failure_mode_tables import Rows, groups_table, modes_table, unclassified_table
 from judging.views.wording import counted, missing_words, pass_state_words
 
 HOW = (
@@ -37,7 +45,6 @@ HOW = (
     "The first three modes are defined by the published benchmark. It names the fourth, Harmful Narrative "
     "Compliance, and does not define it; that definition is this project's own.",
 )
-FIGURE = "failure-modes"
 
 
 @require_safe
@@ -73,7 +80,7 @@ def download_failure_modes(request: HttpRequest, benchmark: Benchmark, form: str
     document = build_failure_modes(benchmark, classification=_read_classification(request, benchmark))
     content_type, write = FORMS[form]
     response = HttpResponse(write(KIND, document), content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{benchmark.slug}-{FIGURE}.{form}"'
+    response["Content-Disposition"] = f'attachment; filename="{benchmark.slug}-{NAME}.{form}"'
     return response
 
 
@@ -84,16 +91,20 @@ def _show(
     classification: JudgePass | None,
     form: ClassifyForm | None = None,
 ) -> HttpResponse:
-    document = build_failure_modes(benchmark, classification=classification)
+    shown = classification or default_classification(benchmark)
+    document = build_failure_modes(benchmark, classification=shown)
+    flagged = count_flagged(benchmark, beside=shown)
     parts: dict[str, Any] = {}
-    if document["pass"]:
+    if shown is not None:
+        rows_of = _rows_of(shown, document)
         parts = {
-            "figure": _inline_figure(benchmark, document),
-            "modes": modes_table(document),
-            "models": groups_table(document, of="models"),
-            "categories": groups_table(document, of="categories"),
-            "unclassified": unclassified_table(document),
-            "how": _how_computed(document),
+            "figure": inline_figure(benchmark, document),
+            "modes": modes_table(document, rows_of),
+            "models": groups_table(document, rows_of, of="models"),
+            "categories": groups_table(document, rows_of, of="categories"),
+            "unclassified": unclassified_table(document, rows_of),
+            "how": _how_computed(document, rows_of),
+            "outdated": _outdated_in_words(document, flagged),
             "pass_url": _address(benchmark, "pass", public_id=document["pass"]),
             "export_url": _address(benchmark, "export", table="failure_modes", form="csv")
             + f"?{urlencode({'pass': document['pass']})}",
@@ -107,7 +118,7 @@ def _show(
         answer=answer_of(document),
         basis=_basis_of(document),
         report=document,
-        n_flagged=count_flagged(benchmark),
+        n_flagged=flagged.n,
         form=form or ClassifyForm(classifiers=offered_classifiers()),
         status=HTTPStatus.UNPROCESSABLE_ENTITY if form is not None else HTTPStatus.OK,
         **parts,
@@ -146,7 +157,25 @@ def _basis_of(document: Mapping[str, Any]) -> str:
     )
 
 
-def _how_computed(document: Mapping[str, Any]) -> dict[str, Any]:
+def _outdated_in_words(document: Mapping[str, Any], flagged: FlaggedCount) -> list[str]:
+    """Why the results no longer rest on what was classified, nothing when they do."""
+    words = []
+    if not document["is_of_default_pass"]:
+        words.append(
+            f"It graded the pass {document['graded_pass_name']}, and the results follow another pass."
+        )
+    if not document["is_by_default_rule"]:
+        words.append(
+            f"It took up what the rule {document['rule_name']} finds Unacceptable, and the benchmark has "
+            "another rule."
+        )
+    if not words and flagged.n_not_taken_up:
+        responses = counted(flagged.n_not_taken_up, "more response")
+        words.append(f"Since it began, {responses} became Unacceptable that it has not taken up.")
+    return words
+
+
+def _how_computed(document: Mapping[str, Any], rows_of: Rows) -> dict[str, Any]:
     overall = document["overall"]
     return {
         "paragraphs": HOW,
@@ -157,7 +186,11 @@ def _how_computed(document: Mapping[str, Any]) -> dict[str, Any]:
             ("Classifier", document["classifier"]),
         ],
         "left_out": [
-            {"reason": f"Unclassified: {missing_words(state)}", "n": n, "href": None}
+            {
+                "reason": f"Unclassified: {missing_words(state)}",
+                "n": n,
+                "href": rows_of(failure_mode="UNCLASSIFIED", classified=state),
+            }
             for state, n in overall["unclassified"].items()
         ],
     }
@@ -184,61 +217,16 @@ def _offered(document: Mapping[str, Any]) -> list[Option]:
     ]
 
 
+def _rows_of(classification: JudgePass, document: Mapping[str, Any]) -> Rows:
+    """What leads to the responses behind a number, beside the scores and the rule that flagged them."""
+    rule = document["rule_name"]
+    choice = ReportChoice(
+        benchmark=classification.benchmark,
+        judge_pass=graded_pass(classification),
+        rule=json.dumps(document["rule"]) if rule == GIVEN_RULE_NAME else rule,
+    )
+    return partial(choice.rows, classification=classification.public_id)
+
+
 def _address(benchmark: Benchmark, page: str, **kwargs: str) -> str:
     return reverse(f"judging:{page}", kwargs={"slug": benchmark.slug, **kwargs})
-
-
-def _inline_figure(benchmark: Benchmark, document: Mapping[str, Any]) -> dict[str, Any]:
-    query = urlencode({"pass": document["pass"]})
-    svg = render_svg(KIND.draw(document), title=KIND.title, description=KIND.describe(document))
-    return {
-        "id": f"figure-{FIGURE}",
-        "name": KIND.title,
-        "caption": KIND.caption,
-        "svg": svg,
-        **{
-            f"{form}_url": f"{_address(benchmark, 'failure_modes_figure', form=form)}?{query}"
-            for form in FORMS
-        },
-    }
-
-
-def _rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figure's numbers, and the same of each model and category."""
-    groups = [
-        ("all", "", document["overall"]),
-        *(("model", entry["model"], entry) for entry in document["models"]),
-        *(("category", entry["category"], entry) for entry in document["categories"]),
-    ]
-    return [
-        {
-            "of": of,
-            "name": name,
-            "failure_mode": mode,
-            "n": n,
-            "n_answered": entry["n_answered"],
-            "share": share,
-            "share_low": (interval or [None, None])[0],
-            "share_high": (interval or [None, None])[1],
-        }
-        for of, name, entry in groups
-        for mode, n, share, interval in [
-            *((mode["mode"], mode["n"], mode["share"], mode["interval"]) for mode in entry["modes"]),
-            ("UNPARSED", entry["n_unparsed"], entry["unparsed_share"], entry["unparsed_interval"]),
-        ]
-    ]
-
-
-def _describe(document: Mapping[str, Any]) -> str:
-    overall = document["overall"]
-    named = [f"{FailureMode(entry['mode']).label} {rate_text(entry['share'])}" for entry in overall["modes"]]
-    return "; ".join([*named, f"no mode named {rate_text(overall['unparsed_share'])}"])
-
-
-KIND = FigureKind(
-    title="Failure modes of Unacceptable responses",
-    caption="Share of each failure mode with its 95 % interval, most frequent first.",
-    draw=failure_modes_chart,
-    describe=_describe,
-    rows=_rows,
-)

@@ -20,6 +20,7 @@ from judging.views.wording import counted, missing_words
 
 ROWS_PER_PAGE = 50
 EXCERPT_LENGTH = 90
+STATE_FILTERS = ("missing", "state", "classified")
 
 
 @require_safe
@@ -85,7 +86,7 @@ def _in_words(form: RowFilterForm) -> list[tuple[str, str]]:
         if value in (None, "", False):
             continue
         choices = dict(getattr(form.fields[name], "choices", ()))
-        shown = missing_words(value) if name in ("missing", "state") else choices.get(str(value), str(value))
+        shown = missing_words(value) if name in STATE_FILTERS else choices.get(str(value), str(value))
         words.append((str(form.fields[name].label), "yes" if value is True else str(shown)))
     return words
 
