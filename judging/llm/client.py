@@ -217,6 +217,9 @@ class JudgeClient:
         encoding = response.headers.get("content-encoding", "identity")
         if encoding.strip().casefold() not in ("identity", ""):
             raise ReplyRefused("compressed although identity was asked for")
+        # The SDK reads a failure as text. Of the encodings that a reply may name, some (zlib, bz2) would
+        # unfold to any size behind the cap, and some (hex, rot13) raise.
+        response.encoding = "utf-8"
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             raise TypeError("The reply of an asynchronous call has no asynchronous stream.")
         inner: httpx2.AsyncByteStream = response.stream

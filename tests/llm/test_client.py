@@ -244,6 +244,17 @@ def test_a_broken_exchange_becomes_its_outcome(reply: bytes, kind: str) -> None:
     assert outcome.kind == kind
 
 
+@pytest.mark.parametrize("encoding", ["hex", "zlib", "rot13", "utf-16", "idna"])
+def test_a_failure_is_read_as_json_whatever_encoding_it_names(encoding: str) -> None:
+    body = b'{"error": {"code": "overloaded"}}'
+    head = f"Content-Type: application/json; charset={encoding}\r\nContent-Length: {len(body)}\r\n\r\n"
+
+    with raw_server(b"HTTP/1.1 500 Error\r\n" + head.encode() + body) as (base_url, _):
+        [outcome] = call(base_url, make_request())
+
+    assert (outcome.kind, outcome.detail) == ("server", "HTTP 500 overloaded")
+
+
 def test_only_needed_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "marker-organisation")
     monkeypatch.setenv("OPENAI_API_KEY", "marker-other-key")
