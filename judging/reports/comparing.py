@@ -17,7 +17,7 @@ from judging.stats.records import Evidence
 from judging.stats.rules import check_rule_against
 
 # What is frozen beside the configuration of a pass and affects no score.
-NOT_COMPARED = frozenset({"prices", "worst_call_micros"})
+NOT_COMPARED = frozenset({"prices", "worst_call_micros", "call_tokens"})
 
 
 @dataclass(frozen=True)

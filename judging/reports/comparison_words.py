@@ -74,7 +74,6 @@ def _rate_change(overall: Mapping[str, Any]) -> str:
 
 
 def _decided_once(overall: Mapping[str, Any]) -> str:
-    return (
-        f"{count_text(overall['n_to_undecided'])} responses lost their verdict and "
-        f"{count_text(overall['n_to_decided'])} gained one"
-    )
+    n = overall["n_to_undecided"]
+    lost = "1 response lost its verdict" if n == 1 else f"{count_text(n)} responses lost their verdict"
+    return f"{lost} and {count_text(overall['n_to_decided'])} gained one"

@@ -69,7 +69,12 @@ def test_silent_change_is_laid_at_the_judges_door(study: Study, later: JudgePass
 def test_settings_that_differ_are_named(study: Study) -> None:
     later = judge_again(study.judge_pass)
     JudgePass.objects.filter(pk=later.pk).update(
-        configuration={"source": "imported", "judges": {"study-judge-a": {"model_id": "a-2"}}, "prices": {}}
+        configuration={
+            "source": "imported",
+            "judges": {"study-judge-a": {"model_id": "a-2"}},
+            "prices": {},
+            "call_tokens": 9,
+        }
     )
     JudgePass.objects.filter(pk=study.judge_pass.pk).update(configuration={"source": "imported"})
     later.refresh_from_db()
@@ -96,7 +101,7 @@ def test_pass_beside_its_equal_made_no_difference(study: Study) -> None:
     ("finding", "words"),
     [
         ("no_shift", "It hardly mattered: 2 of n = 40 verdicts changed (5.0\N{NARROW NO-BREAK SPACE}%)"),
-        ("coverage", "But 1 responses lost their verdict and 3 gained one."),
+        ("coverage", "But 1 response lost its verdict and 3 gained one."),
         ("unknown", "It cannot be said whether it mattered"),
         ("nothing_in_common", "grade no response in common"),
     ],
