@@ -49,6 +49,11 @@ urlpatterns = [
     path("<slug:slug>/judges/start/check/", starting.check, name="check_pass"),
     path("<slug:slug>/judges/start/sample/", starting.sample, name="sample_prompt"),
     path("<slug:slug>/judges/compare/", comparison.show_comparison, name="compare"),
+    path(
+        "<slug:slug>/judges/compare/figure.<slug:form>",
+        comparison.download_comparison,
+        name="compare_figure",
+    ),
     path("<slug:slug>/judges/<slug:public_id>/", judges.show_pass, name="pass"),
     path("<slug:slug>/judges/<slug:public_id>/rerun/", mending.rerun, name="rerun_pass"),
     path("<slug:slug>/judges/<slug:public_id>/reparse/", reparsing.reparse, name="reparse"),

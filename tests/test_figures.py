@@ -55,6 +55,10 @@ def words(svg: ElementTree.Element) -> list[str]:
     return [line for element in svg.iter(f"{SVG}text") for line in element.itertext()]
 
 
+def crossed(verdicts: list[list[int]]) -> dict[str, Any]:
+    return {"overall": {"verdicts": verdicts}}
+
+
 CHARTS = {
     "agreement": lambda: figures.agreement_chart({"pairs": [pair()], "human_ceiling": None}),
     "confusion": lambda: figures.confusion_chart(pair()),
@@ -62,8 +66,10 @@ CHARTS = {
     "models": lambda: figures.model_rates_chart(report(aggregate())),
     "categories": lambda: figures.category_rates_chart(report(aggregate())),
     "heat map": lambda: figures.heat_map_chart(report(aggregate())),
+    "verdict changes": lambda: figures.verdict_changes_chart(crossed([[70, 4, 1], [2, 30, 0], [0, 3, 2]])),
 }
 WITHOUT_DATA = {
+    "verdict changes": lambda: figures.verdict_changes_chart(crossed([[0, 0, 0]] * 3)),
     "agreement": lambda: figures.agreement_chart({"pairs": []}),
     "confusion": lambda: figures.confusion_chart(pair(confusion=None)),
     "scores": lambda: figures.score_distribution_chart([]),
@@ -227,6 +233,33 @@ def test_heat_map_shade_follows_the_rate(rate: float, shade: str) -> None:
 
     assert [element for element in svg.iter() if element.get("fill") == shade]
     assert f"{100 * rate:.1f}" in words(svg)
+
+
+@pytest.mark.parametrize(
+    ("row", "cell", "shade"),
+    [
+        ([70, 0, 0], "70 · 100.0 %", "#dce4ec"),
+        ([990, 10, 0], "10 · 1.0 %", "#f6efea"),
+        ([98, 2, 0], "2 · 2.0 %", "#efddd4"),
+        ([7, 3, 0], "3 · 30.0 %", "#d69e8a"),
+        ([6, 3, 0], "3 · 33.3 %", "#d2d3d3"),
+    ],
+    ids=["stayed", "few", "from two percent", "many", "thin row"],
+)
+def test_verdict_change_is_counted_and_shaded_by_its_share_of_the_row(
+    row: list[int], cell: str, shade: str
+) -> None:
+    svg = draw(figures.verdict_changes_chart(crossed([row, [0, 0, 0], [0, 0, 0]])))
+
+    assert cell in [text.replace("\u202f", " ").replace("\xa0", " ") for text in words(svg)]
+    assert [element for element in svg.iter() if element.get("fill") == shade]
+
+
+def test_verdict_changes_have_the_earlier_pass_in_the_rows() -> None:
+    texts = words(draw(figures.verdict_changes_chart(crossed([[0, 21, 0], [0, 0, 0], [0, 0, 13]]))))
+
+    assert {"Earlier pass", "Verdict in the later pass"} <= set(texts)
+    assert [text[:2] for text in texts if "·" in text] == ["21", "13"]
 
 
 def test_heat_map_cell_without_a_rate_is_a_dash() -> None:

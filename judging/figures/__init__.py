@@ -6,6 +6,7 @@ imported inside functions, since they take most of a second that only a page wit
 """
 
 from judging.figures.agreement import agreement_chart, confusion_chart, score_distribution_chart
+from judging.figures.comparison import verdict_changes_chart
 from judging.figures.failure_modes import failure_modes_chart
 from judging.figures.rates import category_rates_chart, heat_map_chart, model_rates_chart
 from judging.figures.rendering import render_png, render_svg
@@ -20,4 +21,5 @@ __all__ = [
     "render_png",
     "render_svg",
     "score_distribution_chart",
+    "verdict_changes_chart",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
@@ -14,11 +14,19 @@ from judging.choices import PassState
 from judging.comparison_forms import ComparedRowsForm
 from judging.errors import DomainError
 from judging.models import JudgePass
-from judging.reports import PassPair, comparable_passes, describe_pair, fitting_rules, pair_passes
+from judging.reports import (
+    PassPair,
+    comparable_passes,
+    compare_passes,
+    describe_pair,
+    fitting_rules,
+    pair_passes,
+)
 from judging.reports.comparison_words import source_in_words
 from judging.selectors import find_pass
 from judging.views.choosing import Option
-from judging.views.comparison_rows import rows_behind, rows_table
+from judging.views.comparison_figure import KIND, NAME, inline_figure
+from judging.views.comparison_rows import is_of_differing, rows_behind, rows_table
 from judging.views.comparison_tables import (
     difference_table,
     groups_table,
@@ -27,6 +35,7 @@ from judging.views.comparison_tables import (
     verdict_table,
 )
 from judging.views.context import benchmark_page, show_page
+from judging.views.drawing import FORMS
 from judging.views.listings import listed_responses
 from judging.views.wording import counted, pass_state_words
 
@@ -62,6 +71,11 @@ class PairChoice:
         """This page, with the rows that the filters choose."""
         path = reverse("judging:compare", kwargs={"slug": self.benchmark.slug})
         return f"{path}?{urlencode(self.parameters | filters)}{'#rows' if filters else ''}"
+
+    def figure(self, form: str) -> str:
+        """The figure of this page as a file."""
+        path = reverse("judging:compare_figure", kwargs={"slug": self.benchmark.slug, "form": form})
+        return f"{path}?{urlencode(self.parameters)}"
 
     def download(self, form: str) -> str:
         """The table comparison of these passes as a file."""
@@ -102,6 +116,7 @@ def show_comparison(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         report=document,
         choice=choice,
         offered=_offered(choice, passes, pair),
+        figure=inline_figure(document, choice.figure),
         verdicts=verdict_table(document, choice),
         models=groups_table(document["models"], "model", choice),
         categories=groups_table(document["categories"], "category", choice),
@@ -119,6 +134,20 @@ def show_comparison(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         jsonl_url=choice.download("jsonl"),
         xlsx_url=choice.download("xlsx"),
     )
+
+
+@require_safe
+@benchmark_page
+def download_comparison(request: HttpRequest, benchmark: Benchmark, form: str) -> HttpResponse:
+    """The figure of the chosen passes as SVG, PNG, or its numbers as CSV."""
+    choice = _read_choice(benchmark, comparable_passes(benchmark), request.GET)
+    if form not in FORMS or choice is None:
+        raise Http404
+    document = compare_passes(benchmark, before=choice.before, after=choice.after, rule=choice.rule)
+    content_type, write = FORMS[form]
+    response = HttpResponse(write(KIND, document), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{benchmark.slug}-{NAME}.{form}"'
+    return response
 
 
 def _read_choice(benchmark: Benchmark, passes: list[JudgePass], query: QueryDict) -> PairChoice | None:
@@ -196,4 +225,4 @@ def _left_out(document: dict[str, Any]) -> list[tuple[str, int]]:
 
 def _in_words(form: ComparedRowsForm) -> str:
     words = [form.words_of(name) for name in form.fields if form.cleaned_data.get(name) not in (None, "")]
-    return ", ".join(words) if words else "whose verdict differs"
+    return ", ".join(["whose verdict differs", *words] if is_of_differing(form.cleaned_data) else words)

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from judging.stats.comparison import ComparedRow
 
 Verdicts = Mapping[tuple[int, str], tuple[int | None, str]]
+# Filters that say which responses, and nothing of what became of their verdicts.
+WHERE_FILTERS = frozenset({"model", "category"})
 
 
 def rows_behind(pair: PassPair, filters: Mapping[str, Any]) -> list["ComparedRow"]:
-    """The compared responses that pass every filter; without any, those whose verdict differs.
+    """The compared responses that pass every filter; where none is about verdicts, those that differ.
 
     Args:
         pair: the passes and the rule.
@@ -48,11 +50,16 @@ def rows_behind(pair: PassPair, filters: Mapping[str, Any]) -> list["ComparedRow
         return all(found[name] == value for name, value in given.items())
 
     compared = pair_rows(pair.evidence_before, pair.evidence_after, rule=pair.chosen.rule)
+    if is_of_differing(filters):
+        return [row for row in compared if row.change != "SAME" and passes(row)]
     if given.get("change") == "ANY":
         del given["change"]
-    elif not given:
-        return [row for row in compared if row.change != "SAME"]
     return [row for row in compared if passes(row)]
+
+
+def is_of_differing(filters: Mapping[str, Any]) -> bool:
+    """Whether the filters leave open what became of the verdict, so that only those that differ are meant."""
+    return WHERE_FILTERS.issuperset(name for name, value in filters.items() if value not in (None, ""))
 
 
 def rows_table(compared: Sequence["ComparedRow"], responses: Sequence[Response], pair: PassPair) -> Table:

@@ -1,5 +1,7 @@
 """The page that compares two passes."""
 
+import csv
+import io
 import re
 from html import unescape
 from typing import Any
@@ -53,6 +55,59 @@ def test_rows_are_those_that_differ_unless_told(
     n_differing = overall["n_responses"] - overall["n_same"]
     assert differing.context["page_obj"].paginator.count == n_differing > 0
     assert everything.context["page_obj"].paginator.count == overall["n_responses"]
+
+
+def test_rows_of_a_model_are_those_that_differ_unless_told(
+    researcher_client: Client, study: Study, later: JudgePass
+) -> None:
+    model = study.responses[0].target_model.slug
+    differing = researcher_client.get(address(), {"change": "", "model": model})
+    everything = researcher_client.get(address(), {"change": "ANY", "model": model})
+
+    [figures] = [group for group in differing.context["report"]["models"] if group["model"] == model]
+    n_differing = figures["n_responses"] - figures["n_same"]
+    assert differing.context["page_obj"].paginator.count == n_differing > 0
+    assert "whose verdict differs" in differing.context["rows_sentence"]
+    assert everything.context["page_obj"].paginator.count == figures["n_responses"] > n_differing
+
+
+def test_figure_stands_before_its_table_and_comes_as_a_file(
+    researcher_client: Client, study: Study, later: JudgePass
+) -> None:
+    page = researcher_client.get(address())
+    html = page.content.decode()
+
+    def download(form: str) -> bytes:
+        content: bytes = researcher_client.get(page.context["figure"][f"{form}_url"]).content
+        return content
+
+    rows = list(csv.DictReader(io.StringIO(download("csv").decode())))
+    verdicts = page.context["report"]["overall"]["verdicts"]
+    assert html.index('id="figure-verdict-changes"') < html.index('id="verdicts"')
+    assert [int(row["n"]) for row in rows] == [n for counts in verdicts for n in counts]
+    assert rows[1]["earlier"] == "ACCEPTABLE"
+    assert rows[1]["later"] == "UNACCEPTABLE"
+    assert download("svg").startswith(b"<svg")
+    assert download("png").startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf"])
+def test_figure_that_does_not_exist_is_404(researcher_client: Client, study: Study, form: str) -> None:
+    """A form that is not offered; and any form while there is one pass only."""
+    if form == "pdf":
+        judge_again(study.judge_pass)
+
+    reply = researcher_client.get(reverse("judging:compare_figure", args=["study", form]))
+
+    assert reply.status_code == 404
+
+
+def test_figure_does_not_exist_for_annotators(
+    annotator_client: Client, study: Study, later: JudgePass
+) -> None:
+    reply = annotator_client.get(reverse("judging:compare_figure", args=["study", "svg"]))
+
+    assert reply.status_code == 404
 
 
 def test_named_passes_are_compared_in_the_order_given(
