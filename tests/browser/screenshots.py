@@ -203,10 +203,10 @@ def test_pictures_of_the_wizard_and_of_rubrics(
         picture("start-pass", reverse("judging:start_pass", args=[benchmark.slug]))
         page.get_by_role("button", name="Check before starting").click()
         page.get_by_role("heading", name="A request as it will be sent").wait_for()
-        picture("check-pass")
         with page.expect_response(lambda reply: "/start/sample/" in reply.url):
             page.get_by_role("button", name="Show the next one").click()
-        page.get_by_text("demo-model-b").first.wait_for()
+        page.get_by_role("link", name="case demo-001, demo-model-a, rollout 1").wait_for()
+        picture("check-pass")
         page.get_by_role("button", name="Start the pass").click()
         page.get_by_text("What it froze").click()
         picture("pass-frozen")
