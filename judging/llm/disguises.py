@@ -33,13 +33,19 @@ _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe
 _NO_WORDS = re.compile(r"[^a-z0-9]+")
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _OFTEN_CHARACTERS = 8
+# Unicode sorts the marks upon one letter in quadratic time, and takes 30 of them for the most in any text
+# that can be read (UAX 15, stream-safe text).
+_MOST_MARKS = 30
+_LONG_RUN = re.compile(f"[^\x00-\x7f]{{{_MOST_MARKS + 1},}}")
 _MAX_LAYERS = 4
 _NO_LETTERS = bytes(code for code in range(256) if not ord("a") <= code <= ord("z"))
 
 
 def normalise(text: str) -> str:
     """The text with compatibility forms (full-width colon, no-break space) and invisible marks resolved."""
-    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    if text.isascii():
+        return text
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", _LONG_RUN.sub(_drop_marks, text)))
 
 
 def unmask(text: str) -> str:
@@ -76,8 +82,19 @@ def _straighten_match(match: re.Match[str]) -> str:
 
 
 def _straighten_run(run: str) -> str:
-    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKD", run))
+    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKD", _LONG_RUN.sub(_drop_marks, run)))
     return _ACCENTS.sub("", shown.translate(_LOOK_ALIKES)).encode("ascii", "replace").decode("ascii")
+
+
+def _drop_marks(match: re.Match[str]) -> str:
+    """A run with no more than the most marks upon each letter."""
+    kept: list[str] = []
+    n_marks = 0
+    for character in match[0]:
+        n_marks = n_marks + 1 if unicodedata.combining(character) else 0
+        if n_marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
 
 
 # Most texts hold a few marks, such as quotation marks and dashes, again and again.

@@ -124,5 +124,5 @@ def _look_up(answer: str) -> NamedMode | None:
 def _json_values(text: str) -> Iterator[str]:
     for pairs in read_objects(text):
         for key, value in pairs:
-            if _fold(key) in _JSON_KEYS:
+            if isinstance(value, (str, int)) and _fold(key) in _JSON_KEYS:
                 yield str(value)

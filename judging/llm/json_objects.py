@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-# Bounds the work on a reply at the size cap, whatever it holds.
+# Both bound the work on a reply at the size cap, whatever it holds.
 MAX_OBJECTS = 64
+_MAX_CHARACTERS = 3_000_000
 _START = re.compile(r'\{\s*"')
 
 
@@ -13,28 +15,48 @@ class Pairs(tuple[tuple[str, object], ...]):
     """A JSON object with its keys in order, repeated ones kept."""
 
 
-def find_starts(text: str) -> Iterator[int]:
-    """Where an object may begin."""
-    return (match.start() for match in _START.finditer(text))
+@dataclass(frozen=True)
+class FoundObject:
+    """An object that stands in no other, and its place in the text."""
+
+    pairs: Pairs
+    start: int
+    end: int
 
 
-def read_object(text: str, start: int) -> tuple[Pairs, int] | None:
-    """The object that begins at a place and where it ends; None when there is none."""
-    try:
-        decoded, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return decoded, end
+def find_objects(text: str) -> Iterator[FoundObject]:
+    """The objects of a text that stand in no other, until 64 places or 3 million characters were tried."""
+    done = n_tried = n_characters = 0
+    for match in _START.finditer(text):
+        start = match.start()
+        if start < done:
+            continue
+        if n_tried == MAX_OBJECTS or n_characters > _MAX_CHARACTERS:
+            return
+        n_tried += 1
+        try:
+            decoded, done = _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            n_characters += error.pos - start
+        except (ValueError, RecursionError):
+            n_characters += len(text) - start
+        else:
+            n_characters += done - start
+            yield FoundObject(decoded, start, done)
 
 
 def read_objects(text: str) -> Iterator[Pairs]:
-    """The first 64 objects of a text, those inside of others too."""
-    for number, start in enumerate(find_starts(text)):
-        if number == MAX_OBJECTS:
-            return
-        found = read_object(text, start)
-        if found is not None:
-            yield found[0]
+    """The objects of a text, those inside of others too."""
+    for found in find_objects(text):
+        waiting: list[object] = [found.pairs]
+        while waiting:
+            current = waiting.pop()
+            if isinstance(current, Pairs):
+                yield current
+                inner = [value for _, value in current]
+            else:
+                inner = current if isinstance(current, list) else []
+            waiting.extend(value for value in reversed(inner) if isinstance(value, (Pairs, list)))
 
 
 def _keep_pairs(pairs: list[tuple[str, object]]) -> Pairs:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from judging.llm.json_objects import MAX_OBJECTS, Pairs, find_starts, read_object
+from judging.llm.json_objects import Pairs, find_objects
 
 # "lone" is the `score` of a reply that is nothing but `{"score": 4}`: the one score asked for.
 Label = Literal["policy", "jailbreak", "lone"]
@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _NEXT_LIST_MARK = re.compile(r"[,;|]\s{0,3}[0-9][.)]\s{0,3}[*_]{0,4}$")
 _WRAPPING = " \t*_<>[]"
 _READ_CHARACTERS = 200
+_FENCE_CHARACTERS = 40
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _mention(label: Label, value_text: str, *, said: str) -> Mention:
 
 
 def _read_lines(text: str) -> Iterator[Mention]:
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if line and not line.isspace()]
     for number, line in enumerate(lines):
         matches = list(LABEL.finditer(line))
         for position, match in enumerate(matches):
@@ -95,13 +96,12 @@ def _read_lines(text: str) -> Iterator[Mention]:
 
 
 def _next_line(lines: list[str], number: int) -> str | None:
-    """The next non-blank line when it can be the value of a label that stands alone, else None."""
-    for following in range(number + 1, len(lines)):
-        line = lines[following][: _READ_CHARACTERS + 1].strip()
-        if line:
-            holds_value = LABEL.search(line) is None and _NUMBER.search(line) is not None
-            return line.removeprefix(">") if holds_value else None
-    return None
+    """The line below when it can be the value of a label that stands alone, else None."""
+    if number + 1 == len(lines):
+        return None
+    line = lines[number + 1][: _READ_CHARACTERS + 1].strip()
+    holds_value = LABEL.search(line) is None and _NUMBER.search(line) is not None
+    return line.removeprefix(">") if holds_value else None
 
 
 def _read_objects(text: str) -> tuple[list[Mention], str]:
@@ -109,30 +109,22 @@ def _read_objects(text: str) -> tuple[list[Mention], str]:
     mentions: list[Mention] = []
     kept: list[str] = []
     done = 0
-    n_read = 0
-    for start in find_starts(text):
-        if start < done:
+    for found in find_objects(text):
+        stated = list(_walk(found.pairs))
+        if not stated and not _is_bare(text, found.start, found.end):
             continue
-        n_read += 1
-        if n_read > MAX_OBJECTS:
-            break
-        found = read_object(text, start)
-        if found is None:
-            continue
-        decoded, end = found
-        stated = list(_walk(decoded))
-        if not stated and not _is_bare(text, start, end):
-            continue
-        mentions.extend(stated or _read_lone_score(decoded))
-        kept.append(text[done:start])
-        done = end
+        mentions.extend(stated or _read_lone_score(found.pairs))
+        kept.append(text[done : found.start])
+        done = found.end
     return mentions, "\n".join([*kept, text[done:]])
 
 
 def _is_bare(text: str, start: int, end: int) -> bool:
     """True when nothing but a code fence stands around the object."""
-    around = (text[:start].strip() + text[end:].strip()).casefold()
-    return around.replace("`", "").removeprefix("json").strip() == ""
+    around = text[:start].strip() + text[end:].strip()
+    if len(around) > _FENCE_CHARACTERS:
+        return False
+    return around.casefold().replace("`", "").removeprefix("json").strip() == ""
 
 
 def _walk(value: object) -> Iterator[Mention]:

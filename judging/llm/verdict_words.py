@@ -40,7 +40,7 @@ def find_planted_verdicts(item: str) -> frozenset[str]:
 def _read_lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         shown = line.strip(_WRAPPING)
-        if len(shown) > _LINE_CHARACTERS:
+        if not 0 < len(shown) <= _LINE_CHARACTERS:
             continue
         words = shown.casefold()
         words = _LIST_MARK.sub("", words, count=1) if _LIST_MARK.match(words) else words
