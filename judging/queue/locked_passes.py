@@ -3,8 +3,6 @@
 from collections.abc import Collection
 
 from django.db import connection
-from django.db.models import BooleanField, Q
-from django.db.models.expressions import RawSQL
 
 from judging.choices import PassState, PauseReason
 from judging.models import JudgePass
@@ -95,21 +93,20 @@ def lock_passes(ids: Collection[int]) -> dict[int, LockedPass]:
 
 
 def lock_claimable_passes(ids: Collection[int], *, work: Work, endpoint_name: str) -> dict[int, LockedPass]:
-    """Lock passes by their ids, and every running pass of a kind with a waiting row at an endpoint.
+    """Lock passes by their ids, and every running pass of a kind; tells which have a row waiting here.
 
-    In the order of ids, whichever they are, so that two loops never wait for each other. One query.
+    In the order of ids, whichever they are, so that two loops never wait for each other. One query, and
+    raw: the ORM takes longer to write it than the database to answer, twenty times a second.
     """
     table = connection.ops.quote_name(work.row_class._meta.db_table)
-    # Written out: SQLite does not use a partial index for a state that is given as a parameter.
-    waiting = RawSQL(
-        f"EXISTS (SELECT 1 FROM {table} AS waiting WHERE waiting.judge_pass_id = judging_judgepass.id "
-        "AND waiting.endpoint_name = %s AND waiting.state = 'PENDING')",
-        [endpoint_name],
-        output_field=BooleanField(),
+    named = f"id IN ({', '.join(['%s'] * len(ids))}) OR " if ids else ""
+    lock = " FOR NO KEY UPDATE OF judge_pass" if connection.vendor == "postgresql" else ""
+    # The state is written out: SQLite does not use a partial index for one that is given as a parameter.
+    sql = (
+        "SELECT judge_pass.*, EXISTS (SELECT 1 FROM "
+        f"{table} AS waiting WHERE waiting.judge_pass_id = judge_pass.id AND waiting.endpoint_name = %s "
+        "AND waiting.state = 'PENDING') AS has_waiting_rows FROM judging_judgepass AS judge_pass "
+        f"WHERE {named}(kind = %s AND state = 'RUNNING') ORDER BY id{lock}"
     )
-    wanted = Q(pk__in=ids) | Q(kind=work.kind, state=PassState.RUNNING, has_waiting_rows=True)
-    rows = JudgePass.objects.annotate(has_waiting_rows=waiting).filter(wanted).order_by("pk")
-    return {
-        row.pk: LockedPass(row, has_waiting_rows=row.has_waiting_rows)
-        for row in rows.select_for_update(no_key=True)
-    }
+    rows = JudgePass.objects.raw(sql, [endpoint_name, *ids, work.kind.value])
+    return {row.pk: LockedPass(row, has_waiting_rows=bool(row.has_waiting_rows)) for row in rows}
