@@ -11,8 +11,8 @@ from django.utils.datastructures import MultiValueDict
 from annotation.models import Benchmark, Campaign
 from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy, RubricScale
 from judging.passes.configuration import MAX_SHOTS, OfferedJudge
-from judging.passes.embedders import OfferedEmbedder
 from judging.passes.starting import DEFAULT_EMBEDDER, PassRequest
+from judging.retrieval.embedders import OfferedEmbedder
 from judging.rubrics import DEFAULT_RUBRIC, OfferedRubric
 
 

@@ -8,7 +8,6 @@ from django.db.models import Count, QuerySet
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Response
 from judging.errors import DomainError
-from judging.passes.embedding_estimate import EmbeddingEstimate, estimate_embeddings
 from judging.passes.estimating import PassEstimate, estimate_pass
 from judging.passes.sampling import SamplePrompt, sample_prompt
 from judging.passes.scope import choose_responses
@@ -21,6 +20,7 @@ from judging.passes.starting import (
     refuse_unknown_price,
 )
 from judging.passes.warnings import StartWarning, warnings_before
+from judging.retrieval.embedding_estimate import EmbeddingEstimate, estimate_embeddings
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from judging.llm.endpoints import Endpoint
 from judging.models import JudgePass, Rubric, VerdictAttempt
 from judging.passes.budgets import MICROS
 from judging.passes.configuration import most_prompt_bytes, worst_call_micros
-from judging.passes.pool_counts import count_pool
 from judging.passes.request_tokens import BOTH_TEXTS, count_request_tokens
 from judging.passes.scope import choose_responses
 from judging.passes.seats import JudgeSeat, seat_judges
 from judging.passes.starting import PassRequest
+from judging.retrieval.pool_counts import count_pool
 from judging.rubrics import find_rubric
 
 MOST_RECENT_CALLS = 200

@@ -11,7 +11,7 @@ from annotation.models import Response
 from judging.llm.rubric import Exemplar, build_messages, parse_rubric
 from judging.llm.tokens import count_tokens
 from judging.models import Rubric
-from judging.passes.pool_counts import PoolCounts
+from judging.retrieval.pool_counts import PoolCounts
 
 # More texts than these are not counted one by one; the rest is taken in proportion to its length.
 MOST_COUNTED = 300

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from annotation.choices import ItemKind, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from judging.llm.rubric_like import has_rubric_like_text
-from judging.passes.text_reading import read_blocks
+from judging.text_reading import read_blocks
 
 BATCH_SIZE = 500
 

@@ -32,14 +32,14 @@ from judging.passes.configuration import (
     freeze_costs,
     most_prompt_bytes,
 )
-from judging.passes.proofs import store_proofs
-from judging.passes.retrieval import Retrieval, retrieve_exemplars
 from judging.passes.row_making import make_rows
 from judging.passes.scope import choose_responses, measure_scope
 from judging.passes.seats import JudgeSeat, preflight, seat_judges, store_judges
 from judging.passes.taking_over import refuse_other_settings, responses_of, take_over
-from judging.passes.vector_calls import EmbeddingSpend
 from judging.passes.waking import wake_workers
+from judging.retrieval.proofs import store_proofs
+from judging.retrieval.retrieving import Retrieval, retrieve_exemplars
+from judging.retrieval.vector_calls import EmbeddingSpend
 from judging.rubrics import JUDGING_SCALES, find_rubric, store_rubric
 
 ACTIVE_STATES = (PassState.READY, PassState.RUNNING, PassState.PAUSED)

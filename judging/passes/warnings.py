@@ -10,10 +10,10 @@ from annotation.models import Benchmark, Response
 from annotation.selectors import MOST_EMPTY_PERCENT, EmptyShare
 from judging.choices import AnswerForm, EmptyPolicy
 from judging.models import Judge
-from judging.passes.pool_counts import MOST_CONTESTED_PERCENT, PoolCounts, count_pool
 from judging.passes.scope import choose_responses
 from judging.passes.seats import JudgeSeat, seat_judges
 from judging.passes.starting import PassRequest
+from judging.retrieval.pool_counts import MOST_CONTESTED_PERCENT, PoolCounts, count_pool
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from annotation.choices import ResponseState
 from annotation.models import Response
 from annotation.templatetags import formatting
 from judging.passes.checking import PassCheck
-from judging.passes.embedding_estimate import EmbeddingEstimate
 from judging.passes.estimating import JudgeEstimate
 from judging.passes.sampling import SamplePrompt
 from judging.passes.seats import SeatCheck
+from judging.retrieval.embedding_estimate import EmbeddingEstimate
 from judging.views.tables import Cell, Column, Row, Table, text_column
 from judging.views.wording import counted
 

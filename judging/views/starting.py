@@ -15,9 +15,9 @@ from judging.errors import DomainError
 from judging.pass_forms import StartPassForm
 from judging.passes.checking import check_pass
 from judging.passes.configuration import offered_judges
-from judging.passes.embedders import offered_embedders
 from judging.passes.sampling import next_response, sample_prompt
 from judging.passes.starting import PassRunning, start_pass
+from judging.retrieval.embedders import offered_embedders
 from judging.rubrics import offered_rubrics
 from judging.selectors import count_complete_responses
 from judging.views.checked_pass import (

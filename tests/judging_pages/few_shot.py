@@ -6,8 +6,8 @@ from django.db.models import QuerySet
 
 from annotation.models import Benchmark, Response
 from judging.models import JudgePass
-from judging.passes.proofs import store_proofs
-from judging.passes.retrieval import retrieve_exemplars
+from judging.retrieval.proofs import store_proofs
+from judging.retrieval.retrieving import retrieve_exemplars
 from tests.factories import make_judge, make_pass, make_verdict
 
 

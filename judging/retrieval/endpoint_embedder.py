@@ -19,9 +19,9 @@ from judging.llm.calls import CallOutcome
 from judging.llm.case_text import hash_text
 from judging.llm.embedding import Matrix
 from judging.passes.budgets import MICROS
-from judging.passes.embedders import EmbedderSeat, cut_text
-from judging.passes.embedding_cache import keep_vectors, missing_texts, read_vectors
-from judging.passes.vector_calls import (
+from judging.retrieval.embedders import EmbedderSeat, cut_text
+from judging.retrieval.embedding_cache import keep_vectors, missing_texts, read_vectors
+from judging.retrieval.vector_calls import (
     BATCH_TEXTS,
     MOST_IN_FLIGHT,
     MOST_WAIT_S,

@@ -11,11 +11,11 @@ from annotation.models import Benchmark, Campaign, Response
 from judging.llm.case_text import hash_text, join_case
 from judging.llm.tokens import estimate_tokens
 from judging.passes.budgets import MICROS
-from judging.passes.embedders import EmbedderSeat, cut_text, seat_embedder
-from judging.passes.embedding_cache import missing_texts
-from judging.passes.endpoint_embedder import batches_of
-from judging.passes.pool_cases import read_pool
-from judging.passes.text_reading import read_blocks
+from judging.retrieval.embedders import EmbedderSeat, cut_text, seat_embedder
+from judging.retrieval.embedding_cache import missing_texts
+from judging.retrieval.endpoint_embedder import batches_of
+from judging.retrieval.pool_cases import read_pool
+from judging.text_reading import read_blocks
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from annotation.choices import ItemKind, Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.models import ExclusionProof, Verdict
-from judging.passes.proofs import store_proofs
-from judging.passes.retrieval import Retrieval, retrieve_exemplars
+from judging.retrieval.proofs import store_proofs
+from judging.retrieval.retrieving import Retrieval, retrieve_exemplars
 from tests.factories import (
     make_annotator,
     make_benchmark,
@@ -207,7 +207,7 @@ def test_a_sliced_queryset_and_several_blocks_are_read_to_the_end(
 ) -> None:
     judged = [add_case(campaign, rating=None) for _ in range(9)]
     everything = retrieve(campaign.benchmark, shots=2)
-    monkeypatch.setattr("judging.passes.text_reading.BLOCK_ROWS", 4)
+    monkeypatch.setattr("judging.text_reading.BLOCK_ROWS", 4)
     responses = Response.objects.filter(prompt__benchmark=campaign.benchmark).order_by("pk")
 
     some = retrieve_exemplars(campaign.benchmark, responses[:13], shots=2)

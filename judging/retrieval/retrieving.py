@@ -24,11 +24,11 @@ from judging.llm.exemplar_choices import Choices
 from judging.llm.exemplar_pool import ExemplarPool
 from judging.llm.exemplars import MAX_SIMILARITY, ExclusionProof, PoolItem, QueryItem
 from judging.passes.budgets import to_micros
-from judging.passes.embedders import EmbedderSeat, seat_embedder
-from judging.passes.endpoint_embedder import EndpointEmbedder
-from judging.passes.pool_cases import read_pool
-from judging.passes.text_reading import read_blocks
-from judging.passes.vector_calls import EmbeddingCaps, EmbeddingSpend
+from judging.retrieval.embedders import EmbedderSeat, seat_embedder
+from judging.retrieval.endpoint_embedder import EndpointEmbedder
+from judging.retrieval.pool_cases import read_pool
+from judging.retrieval.vector_calls import EmbeddingCaps, EmbeddingSpend
+from judging.text_reading import read_blocks
 
 
 class StoredExemplars(Mapping[int, list[dict[str, Any]]]):

@@ -16,7 +16,7 @@ from judging.llm.client import Deadlines, JudgeClient
 from judging.llm.embedding import Matrix
 from judging.llm.embedding_calls import EmbeddingRequest, reply_cap_bytes
 from judging.llm.retrying import RetryPolicy, backoff_s
-from judging.passes.embedders import EmbedderSeat
+from judging.retrieval.embedders import EmbedderSeat
 
 BATCH_TEXTS = 64
 MOST_IN_FLIGHT = 8

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from judging.models import JudgePass
-from judging.passes.retrieval import StoredExemplars
+from judging.retrieval.retrieving import StoredExemplars
 
 _INSERT = """
 INSERT INTO judging_exclusionproof (

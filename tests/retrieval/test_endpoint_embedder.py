@@ -14,10 +14,10 @@ from judging.errors import PassError
 from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.simulated_replies import FaultRates
 from judging.models import Embedding, JudgePass, Verdict
-from judging.passes.embedders import cut_text, offered_embedders, seat_embedder
-from judging.passes.embedding_estimate import estimate_embeddings
-from judging.passes.endpoint_embedder import BATCH_BYTES, batches_of
-from judging.passes.retrieval import Retrieval, retrieve_exemplars
+from judging.retrieval.embedders import cut_text, offered_embedders, seat_embedder
+from judging.retrieval.embedding_estimate import estimate_embeddings
+from judging.retrieval.endpoint_embedder import BATCH_BYTES, batches_of
+from judging.retrieval.retrieving import Retrieval, retrieve_exemplars
 from tests.passes import stage
 
 # Each test makes so many texts: two full batches and a part of one.

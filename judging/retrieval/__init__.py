@@ -1,0 +1,1 @@
+"""Exemplars of few-shot passes: the labelled pool, vectors, the nearest cases, and the proof of exclusion."""
