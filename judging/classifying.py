@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotation.audit import record_event
 from annotation.models import Account, Benchmark, Response
+from judging.amounts import to_micros
 from judging.choices import EmptyPolicy, PassKind, PassSource, PassState
 from judging.errors import PassError
 from judging.llm.endpoints import find_model, load_endpoints
@@ -163,7 +164,7 @@ def start_classification(
                 is_simulated=_is_simulated(grading) or is_simulated,
                 state=PassState.RUNNING,
                 max_calls=request.max_calls,
-                max_cost_micros=budgets.to_micros(request.max_cost),
+                max_cost_micros=to_micros(request.max_cost),
                 created_by=actor,
                 started_at=timezone.now(),
             )

@@ -8,13 +8,13 @@ from decimal import Decimal
 from django.db.models import Avg
 
 from annotation.models import Benchmark
+from judging.amounts import MICROS
 from judging.collecting.configuration import call_tokens, worst_call_micros
 from judging.collecting.planning import CollectionPlan, CollectionRequest, check_request, plan_collection
 from judging.collecting.targets import seat_targets
 from judging.llm.endpoints import Endpoint
 from judging.llm.tokens import estimate_tokens
 from judging.models import GenerationAttempt
-from judging.passes.budgets import MICROS
 from judging.passes.seats import JudgeSeat
 
 # How long an answer takes where none was timed yet.

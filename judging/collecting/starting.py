@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.audit import record_event
 from annotation.models import Account, Benchmark, TargetModel
+from judging.amounts import to_micros
 from judging.choices import PassKind, PassSource, PassState, RubricScale
 from judging.collecting.configuration import check_cost_cap, freeze, freeze_costs
 from judging.collecting.planning import (
@@ -20,7 +21,6 @@ from judging.collecting.planning import (
 from judging.collecting.targets import seat_targets
 from judging.errors import Conflict, PassError
 from judging.models import EndpointGate, Generation, JudgePass
-from judging.passes import budgets
 from judging.passes.configuration import digest_of
 from judging.passes.seats import JudgeSeat, preflight
 from judging.passes.waking import wake_workers
@@ -80,7 +80,7 @@ def start_collection(
             is_simulated=benchmark.is_simulated or is_simulated,
             state=PassState.RUNNING,
             max_calls=request.max_calls,
-            max_cost_micros=budgets.to_micros(request.max_cost),
+            max_cost_micros=to_micros(request.max_cost),
             created_by=actor,
             started_at=timezone.now(),
         )

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from django.db.models import F
 
+from judging.amounts import show_micros, to_micros
 from judging.choices import PauseReason
 from judging.errors import PassError
 from judging.models import JudgePass
 
-MICROS = 1_000_000
 MOST_NUMBER = 1_000_000_000
 
 
@@ -25,11 +25,6 @@ def check_numbers(*, max_calls: int | None, max_cost: Decimal | None) -> None:
         raise PassError(f"max_calls is {max_calls}; expected 1 to {MOST_NUMBER}.", code="bad_number")
     if max_cost is not None and not (max_cost.is_finite() and 0 < max_cost <= MOST_NUMBER):
         raise PassError(f"max_cost is {max_cost}; expected an amount above 0.", code="bad_number")
-
-
-def to_micros(amount: Decimal | None) -> int | None:
-    """An amount in whole millionths, None for none."""
-    return None if amount is None else int(amount * MICROS)
 
 
 def check_caps(judge_pass: JudgePass, *, max_calls: int | None, max_cost: Decimal | None) -> None:
@@ -60,9 +55,9 @@ def check_caps(judge_pass: JudgePass, *, max_calls: int | None, max_cost: Decima
     least = judge_pass.cost_reserved_micros + (worst or 0)
     if micros is not None and micros < least and (is_at_budget or max_cost is not None):
         raise PassError(
-            f"The pass has used {_amount(judge_pass.cost_reserved_micros)} and the cap is {_amount(micros)}; "
-            f"expected a cap of {_amount(least)} or more, which has room for one more call. "
-            "Raise it with --max-cost, or on the page of the pass.",
+            f"The pass has used {show_micros(judge_pass.cost_reserved_micros)} and the cap is "
+            f"{show_micros(micros)}; expected a cap of {show_micros(least)} or more, which has room for one "
+            "more call. Raise it with --max-cost, or on the page of the pass.",
             code="budget_used_up",
         )
 
@@ -88,10 +83,3 @@ def count_lost(pass_id: int, n_calls: int) -> None:
     judge_pass = JudgePass.objects.select_for_update(no_key=True).get(pk=pass_id)
     lost = n_calls * int(judge_pass.configuration.get("worst_call_micros") or 0)
     JudgePass.objects.filter(pk=pass_id).update(cost_settled_micros=F("cost_settled_micros") + lost)
-
-
-def _amount(micros: int) -> str:
-    """An amount in the prices' unit, with as many decimals as it needs and at least two."""
-    text = f"{Decimal(micros) / MICROS:.6f}".rstrip("0")
-    whole, _, decimals = text.partition(".")
-    return f"{whole}.{decimals:0<2}"

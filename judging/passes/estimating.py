@@ -9,10 +9,10 @@ from django.db.models import Max
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Response
+from judging.amounts import MICROS
 from judging.choices import AnswerForm, RubricScale
 from judging.llm.endpoints import Endpoint
 from judging.models import JudgePass, Rubric, VerdictAttempt
-from judging.passes.budgets import MICROS
 from judging.passes.configuration import most_prompt_bytes, worst_call_micros
 from judging.passes.request_tokens import BOTH_TEXTS, count_request_tokens
 from judging.passes.scope import choose_responses

@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from judging.amounts import MICROS
 from judging.choices import UNSETTLED_STATES, PassState
 from judging.models import JudgePass, row_class_of
-from judging.passes.budgets import MICROS
 
 RATE_WINDOW_S = 30
 # How the detail of an attempt begins whose result came in after its row was taken back or cancelled.

@@ -18,6 +18,7 @@ from django.db.models import Count, Q, QuerySet
 from annotation.audit import record_event
 from annotation.choices import ResponseState
 from annotation.models import Account, Campaign
+from judging.amounts import MICROS
 from judging.choices import (
     AnswerForm,
     EmptyPolicy,
@@ -122,7 +123,7 @@ def plan_rerun(judge_pass: JudgePass, *, with_poison: bool = False) -> RerunPlan
         n_kept=Verdict.objects.filter(has_score(), judge_pass=judge_pass).count(),
         n_poison=n_poison,
         why_new=why_new,
-        worst_cost=None if worst is None else Decimal(worst) * counts.total() / budgets.MICROS,
+        worst_cost=None if worst is None else Decimal(worst) * counts.total() / MICROS,
     )
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.audit import record_event
 from annotation.choices import ResponseState
 from annotation.models import Account, Benchmark, Campaign, Response
+from judging.amounts import to_micros
 from judging.choices import (
     AnswerForm,
     EmptyPolicy,
@@ -175,7 +176,7 @@ def start_pass(
                 is_simulated=benchmark.is_simulated or is_simulated,
                 state=PassState.RUNNING,
                 max_calls=request.max_calls,
-                max_cost_micros=budgets.to_micros(request.max_cost),
+                max_cost_micros=to_micros(request.max_cost),
                 # Finding the exemplars may have cost calls and money, which the caps count too.
                 n_calls_reserved=spent.n_calls,
                 cost_reserved_micros=spent.cost_micros or 0,

@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
+from judging.amounts import MICROS
 from judging.llm.case_text import hash_text, join_case
 from judging.llm.tokens import estimate_tokens
-from judging.passes.budgets import MICROS
 from judging.retrieval.embedders import EmbedderSeat, cut_text, seat_embedder
 from judging.retrieval.embedding_cache import missing_texts
 from judging.retrieval.endpoint_embedder import batches_of

@@ -7,18 +7,17 @@ pays for no text twice.
 import asyncio
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from types import TracebackType
 from typing import Self
 
 from django.utils import timezone
 
+from judging.amounts import show_micros
 from judging.choices import FailureCode
 from judging.errors import PassError
 from judging.llm.calls import CallOutcome
 from judging.llm.case_text import hash_text
 from judging.llm.embedding import Matrix
-from judging.passes.budgets import MICROS
 from judging.retrieval.embedders import EmbedderSeat, cut_text
 from judging.retrieval.embedding_cache import keep_vectors, missing_texts, read_vectors
 from judging.retrieval.vector_calls import (
@@ -162,7 +161,7 @@ class EndpointEmbedder:
         if call is None:
             caps = [
                 f"{self._caps.max_calls} calls" if self._caps.max_calls is not None else "",
-                _amount(self._caps.max_cost_micros) if self._caps.max_cost_micros is not None else "",
+                show_micros(self._caps.max_cost_micros) if self._caps.max_cost_micros is not None else "",
             ]
             return self._refusal(
                 f"The cap of {' and '.join(cap for cap in caps if cap)} is used up. "
@@ -203,10 +202,6 @@ def batches_of(texts: Texts) -> Iterator[dict[str, str]]:
         n_bytes += n_more
     if batch:
         yield batch
-
-
-def _amount(micros: int) -> str:
-    return f"{Decimal(micros) / MICROS:f}"
 
 
 async def _wait_for_first(

@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from annotation.audit import record_event
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
+from judging.amounts import to_micros
 from judging.choices import ExclusionPolicy
 from judging.errors import PassError
 from judging.llm.case_text import hash_case, join_case
@@ -23,7 +24,6 @@ from judging.llm.embedding import TFIDF, TfidfEmbedder
 from judging.llm.exemplar_choices import Choices
 from judging.llm.exemplar_pool import ExemplarPool
 from judging.llm.exemplars import MAX_SIMILARITY, ExclusionProof, PoolItem, QueryItem
-from judging.passes.budgets import to_micros
 from judging.retrieval.embedders import EmbedderSeat, seat_embedder
 from judging.retrieval.endpoint_embedder import EndpointEmbedder
 from judging.retrieval.pool_cases import read_pool

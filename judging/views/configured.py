@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import Campaign
+from judging.amounts import MICROS
 from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy
 from judging.models import JudgePass
-from judging.passes.budgets import MICROS
 from judging.views.wording import counted
 
 EXCLUSION_WORDS: Mapping[str, str] = {

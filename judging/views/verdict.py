@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
 from annotation.templatetags import formatting
+from judging.amounts import MICROS
 from judging.choices import FailureCode, FailureMode, VerdictState
 from judging.models import JudgePass, Verdict, VerdictAttempt, VerdictRevision
-from judging.passes.budgets import MICROS
 from judging.staleness import STALE, is_stale
 from judging.views.addresses import verdict_address
 from judging.views.context import benchmark_page, show_page

@@ -192,7 +192,7 @@ def test_a_cap_on_calls_holds_for_vectors(provide: Provide, responses: Any, cap:
 
 def test_a_cap_on_money_is_never_passed(provide: Provide, responses: Any) -> None:
     with provide(price="1000") as base_url:
-        with pytest.raises(PassError, match=r"cap of 5 is used up"):
+        with pytest.raises(PassError, match=r"cap of 5.00 is used up"):
             retrieve(responses, max_cost=Decimal(5))
         stats = stage.stats(base_url)
 
