@@ -16,6 +16,7 @@ from judging.llm.calls import CallOutcome, CallRequest, SentRequest
 from judging.llm.embedding_calls import EmbeddingOutcome, EmbeddingRequest, read_embeddings
 from judging.llm.endpoints import Endpoint
 from judging.llm.keys import read_key
+from judging.llm.proxies import effective_proxy
 from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class JudgeClient:
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
         endpoint = self._endpoint
-        if not (endpoint.allow_private or self._uses_environment_proxies or self._transport):
+        # A proxy resolves the name itself.
+        proxy = effective_proxy(endpoint.base_url, uses_environment_proxies=self._uses_environment_proxies)
+        if not (endpoint.allow_private or proxy or self._transport):
             await refuse_private_resolution(endpoint.base_url, place=f"endpoint {endpoint.name!r}")
         http_client = DefaultAioHttpClient(
             transport=self._transport,

@@ -15,7 +15,7 @@ def effective_proxy(base_url: str, *, uses_environment_proxies: bool) -> str | N
     target = urlsplit(base_url)
     proxies = urllib.request.getproxies_environment()
     proxy = proxies.get(target.scheme) or proxies.get("all")
-    if not proxy or urllib.request.proxy_bypass_environment(target.netloc.rpartition("@")[2], proxies):
+    if not proxy or urllib.request.proxy_bypass(target.netloc.rpartition("@")[2]):
         return None
     address = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"

@@ -363,14 +363,20 @@ def test_preflight_sends_no_optional_parameter() -> None:
     assert (outcome.kind, outcome.text) == ("ok", "OK")
 
 
-def test_a_public_name_that_leads_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("uses_environment_proxies", [False, True], ids=["direct", "no proxy is set"])
+def test_a_public_name_that_leads_to_a_private_address_is_refused(
+    monkeypatch: pytest.MonkeyPatch, uses_environment_proxies: bool
+) -> None:
     async def resolve(*args: object, **kwargs: object) -> list[tuple[object, ...]]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 443))]
 
     async def run() -> None:
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolve)
-        async with JudgeClient(make_endpoint("https://judge.example.org/v1", allow_private=False)):
+        endpoint = make_endpoint("https://judge.example.org/v1", allow_private=False)
+        async with JudgeClient(endpoint, uses_environment_proxies=uses_environment_proxies):
             pass
+
+    monkeypatch.setenv("NO_PROXY", "*")
 
     with pytest.raises(EndpointError, match="not public"):
         asyncio.run(run())
