@@ -3,12 +3,15 @@
 import asyncio
 import ipaddress
 import socket
+import unicodedata
 from urllib.parse import SplitResult, urlsplit
 
 from judging.errors import EndpointError
 
 _PRIVATE_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# All of IPv6 that is routed between networks.
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 
 
 def check_base_url(url: str, *, place: str, allow_private: bool) -> str:
@@ -46,7 +49,8 @@ def check_base_url(url: str, *, place: str, allow_private: bool) -> str:
 
 def is_private_host(host: str) -> bool:
     """Whether a host, without asking a name server, is known not to be a public one."""
-    name = host.rstrip(".").casefold()
+    # As a resolver folds it: `①②⑦。0.0.1` is 127.0.0.1.
+    name = unicodedata.normalize("NFKC", host).replace("。", ".").rstrip(".").casefold()
     if any(name == private or name.endswith(f".{private}") for private in _PRIVATE_NAMES):
         return True
     address = _literal_address(name)
@@ -63,6 +67,8 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(inner)
+        if address not in _GLOBAL_UNICAST:
+            return False
     return address.is_global and not address.is_multicast
 
 
