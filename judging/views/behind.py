@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.models import Benchmark, Prompt, Response, TargetModel
-from judging.models import Verdict
+from judging.models import JudgePass, Verdict
 from judging.reports import Grading
 from judging.reports.failure_modes import (
     classified_responses,
@@ -115,7 +115,8 @@ def _by_missing(grading: Grading, filters: Mapping[str, Any]) -> Ids:
 
 
 def _by_rubric_like(grading: Grading, filters: Mapping[str, Any]) -> Ids:
-    flagged = Verdict.objects.filter(judge_pass=grading.judge_pass, has_rubric_like_text=True)
+    judge_pass = _classification_of(grading, filters) if filters.get("failure_mode") else grading.judge_pass
+    flagged = Verdict.objects.filter(judge_pass=judge_pass, has_rubric_like_text=True)
     return set(flagged.values_list("response_id", flat=True))
 
 
@@ -125,13 +126,17 @@ def _by_failure_mode(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     Raises:
         PassError: no such classification.
     """
-    name, wanted = filters.get("classification"), filters["failure_mode"]
-    benchmark = grading.benchmark
-    found = find_classification(benchmark, name) if name else default_classification(benchmark)
+    found, wanted = _classification_of(grading, filters), filters["failure_mode"]
     if found is None:
         return set()
     counted_as = None if wanted == "ANY" else wanted
     return classified_responses(found, counted_as=counted_as, state=filters.get("classified") or None)
+
+
+def _classification_of(grading: Grading, filters: Mapping[str, Any]) -> JudgePass | None:
+    """The classification that the filters name, by default the newest. Two queries at most."""
+    name, benchmark = filters.get("classification"), grading.benchmark
+    return find_classification(benchmark, name) if name else default_classification(benchmark)
 
 
 def _by_annotator(grading: Grading, filters: Mapping[str, Any]) -> Ids:

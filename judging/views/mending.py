@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from annotation.models import Benchmark
-from judging.choices import PassSource
+from judging.choices import PassKind, PassSource
 from judging.errors import PassError
 from judging.forms import RerunForm
 from judging.models import JudgePass, Verdict
@@ -75,8 +75,17 @@ def mending_of(judge_pass: JudgePass, choice: ReportChoice) -> Mending:
         n_replies=count_readable(judge_pass) or None if is_read else None,
         poison=_poison_table(listings.poison_rows(judge_pass)),
         n_rubric_like=listings.count_rubric_like(judge_pass),
-        rubric_like_url=choice.rows(rubric_like="on"),
+        rubric_like_url=_review_address(judge_pass, choice),
     )
+
+
+def _review_address(judge_pass: JudgePass, choice: ReportChoice) -> str:
+    """The list of responses of a pass with text like a judge's answer."""
+    if judge_pass.kind != PassKind.CLASSIFICATION:
+        return choice.rows(rubric_like="on")
+    # No report can be made of a classification, so the list stands beside the default one.
+    taken_up = {"failure_mode": "ANY", "classification": judge_pass.public_id}
+    return ReportChoice(judge_pass.benchmark).rows(rubric_like="on", **taken_up)
 
 
 def _sentence(plan: RerunPlan | None) -> str:

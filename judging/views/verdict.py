@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation.models import Benchmark
 from annotation.templatetags import formatting
 from judging.amounts import MICROS
-from judging.choices import FailureCode, FailureMode, VerdictState
+from judging.choices import FailureCode, FailureMode, PassKind, RubricScale, VerdictState
 from judging.models import JudgePass, Verdict, VerdictAttempt, VerdictRevision
 from judging.staleness import STALE, is_stale
 from judging.views.addresses import verdict_address
@@ -74,7 +74,10 @@ def show_verdict(
         taken_from_url=(
             verdict_address(verdict.taken_from, verdict.response) if verdict.taken_from else None
         ),
-        response_url=f"{response_url}?{urlencode({'pass': judge_pass.public_id})}",
+        # No report can be made of a classification, so the response stands in the default one.
+        response_url=response_url
+        if judge_pass.kind == PassKind.CLASSIFICATION
+        else f"{response_url}?{urlencode({'pass': judge_pass.public_id})}",
     )
 
 
@@ -94,7 +97,8 @@ def _answer(verdict: Verdict, *, is_stale: bool) -> str:
     if verdict.state == VerdictState.SCORED:
         word = "chose" if verdict.failure_mode else "gave"
         return f"{judge} {word} {said_in_words(verdict)}."
-    return f"{judge} has given no score: {said_in_words(verdict)}."
+    lacks = "named no failure mode" if verdict.scale == RubricScale.FAILURE_MODE else "given no score"
+    return f"{judge} has {lacks}: {said_in_words(verdict)}."
 
 
 def _basis(attempts: Sequence[VerdictAttempt]) -> str:

@@ -392,6 +392,31 @@ def test_the_page_of_a_classification_speaks_of_modes_and_leads_to_them(
     assert f"{reverse('judging:rows', args=[study.benchmark.slug])}?pass=" not in html
 
 
+def test_the_review_list_of_a_classification_opens(
+    researcher_client: Client, study: Study, classification: JudgePass
+) -> None:
+    classification.verdicts.filter(response=study.responses[3]).update(has_rubric_like_text=True)
+    where = reverse("judging:pass", args=[study.benchmark.slug, classification.public_id])
+    shown = researcher_client.get(where)
+
+    listed = researcher_client.get(shown.context["mending"].rubric_like_url)
+
+    assert listed.status_code == 200
+    assert listed.context["page_obj"].paginator.count == 1
+
+
+def test_the_verdict_page_of_a_classifier_speaks_of_modes(
+    researcher_client: Client, study: Study, classification: JudgePass
+) -> None:
+    unread = classification.verdicts.select_related("judge", "response").get(state="PARSE_FAILED")
+    where = [study.benchmark.slug, classification.public_id, unread.response.public_id, unread.judge.slug]
+
+    shown = researcher_client.get(reverse("judging:verdict", args=where))
+
+    assert "has named no failure mode: reply not understood." in shown.content.decode()
+    assert researcher_client.get(shown.context["response_url"]).status_code == 200
+
+
 @pytest.mark.parametrize("name", ["calibration", "results", "rows"])
 def test_a_classification_is_no_pass_that_a_report_can_grade(
     researcher_client: Client, study: Study, classification: JudgePass, name: str
