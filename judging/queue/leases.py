@@ -68,16 +68,16 @@ def release_overdue(work: Work) -> int:
         all_rows.filter(pk__in=again).update(n_deaths=F("n_deaths") + 1, **returned)
         own = work.failed_values(poison, code=FailureCode.POISON, detail=POISON_DETAIL, now=now)
         for pk in poison:
-            all_rows.filter(pk=pk).update(
-                state=VerdictState.CALL_FAILED,
-                failure_code=FailureCode.POISON,
-                detail=POISON_DETAIL,
-                worker=None,
-                lease_until=None,
-                n_deaths=F("n_deaths") + 1,
-                settled_at=now,
-                **own.get(pk, {}),
-            )
+            given_up = {
+                "state": VerdictState.CALL_FAILED,
+                "failure_code": FailureCode.POISON,
+                "detail": POISON_DETAIL,
+                "worker": None,
+                "lease_until": None,
+                "n_deaths": F("n_deaths") + 1,
+                "settled_at": now,
+            }
+            all_rows.filter(pk=pk).update(**(given_up | dict(own.get(pk, {}))))
         n_lost = Counter(row.judge_pass_id for row in rows)
         for pk, judge_pass in lock_passes(n_lost).items():
             judge_pass.settle_lost(n_lost[pk])

@@ -109,4 +109,4 @@ def lock_claimable_passes(ids: Collection[int], *, work: Work, endpoint_name: st
         f"WHERE {named}(kind = %s AND state = 'RUNNING') ORDER BY id{lock}"
     )
     rows = JudgePass.objects.raw(sql, [endpoint_name, *ids, work.kind.value])
-    return {row.pk: LockedPass(row, has_waiting_rows=bool(row.has_waiting_rows)) for row in rows}
+    return {row.pk: LockedPass(row, has_waiting_rows=bool(vars(row)["has_waiting_rows"])) for row in rows}
