@@ -12,8 +12,8 @@ from tests.chaos.totals import assert_one_honest_result_a_row
 @pytest.mark.long
 def test_health_turns_red_when_the_only_worker_dies_and_green_with_the_next(make_site: MakeSite) -> None:
     with make_site(lease_s=75.0) as site:
-        provider = site.start_judging_provider("--latency-ms", "1000")
-        judge_pass = site.start_pass("--limit", "100")
+        provider = site.start_judging_provider("--latency-ms", "2000")
+        judge_pass = site.start_pass("--limit", "300")
         address = f"/research/b/judges/{judge_pass}/"
         worker = site.start_worker()
         wait_until(partial(site.has_settled, 20), most_s=60)
@@ -24,14 +24,14 @@ def test_health_turns_red_when_the_only_worker_dies_and_green_with_the_next(make
         wait_until(lambda: _says(site, '"stalled"', at="/health/"), most_s=90, what="health red")
         red = site.pages("/health/")["/health/"]
         site.start_worker()
-        wait_until(site.is_over, most_s=120)
+        wait_until(site.is_over, most_s=240)
         after = site.pages("/health/")["/health/"]
 
         assert before.startswith("200")
         assert red.startswith("503")
         assert judge_pass in red
         assert after.startswith("200")
-        assert_one_honest_result_a_row(site, provider, n_rows=300, n_kills=1)
+        assert_one_honest_result_a_row(site, provider, n_rows=900, n_kills=1)
 
 
 def _says(site: Installation, words: str, *, at: str) -> bool:

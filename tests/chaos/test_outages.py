@@ -108,20 +108,21 @@ def test_a_database_stopped_for_half_a_minute_is_survived_without_a_restart(
 
 
 @pytest.mark.long
-def test_a_provider_gone_for_a_while_is_waited_for(site: Installation) -> None:
-    provider = site.start_judging_provider("--latency-ms", "200")
-    judge_pass = site.start_pass("--limit", "60")
-    worker = site.start_worker()
-    wait_until(partial(site.has_settled, 30), most_s=60)
-    n_before = provider.n_calls
-    provider.kill()
-    time.sleep(3)
-    again = site.start_provider("--latency-ms", "20", port=provider.port)
-    wait_until(site.is_over, most_s=90)
+def test_a_provider_gone_for_a_while_is_waited_for(make_site: MakeSite) -> None:
+    with make_site(environment={"CAREBENCH_MAX_ATTEMPTS": "20"}) as site:
+        provider = site.start_judging_provider("--latency-ms", "200")
+        judge_pass = site.start_pass("--limit", "60")
+        worker = site.start_worker()
+        wait_until(partial(site.has_settled, 30), most_s=60)
+        n_before = provider.n_calls
+        provider.kill()
+        time.sleep(3)
+        again = site.start_provider("--latency-ms", "20", port=provider.port)
+        wait_until(site.is_over, most_s=120)
 
-    assert worker.poll() is None
-    assert site.status(judge_pass)["counts"] == {"SCORED": 180}
-    assert again.n_calls <= 180
-    refused = site.count("outcome = 'network'", table="judging_verdictattempt")
-    assert site.count(table="judging_verdictattempt") == 180 + refused
-    assert n_before + again.n_calls >= 180
+        assert worker.poll() is None
+        assert site.status(judge_pass)["counts"] == {"SCORED": 180}
+        refused = site.count("outcome = 'network'", table="judging_verdictattempt")
+        assert refused > 0
+        assert site.count(table="judging_verdictattempt") == 180 + refused
+        assert n_before + again.n_calls >= 180
