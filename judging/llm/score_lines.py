@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judging.llm.json_objects import Pairs, find_objects
@@ -27,6 +27,10 @@ _BARE_INTEGER = re.compile(
 )
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _NEXT_LIST_MARK = re.compile(r"[,;|]\s{0,3}[0-9][.)]\s{0,3}[*_]{0,4}$")
+# Between two labels that share what follows them.
+_JOINT = re.compile(r"[\s*_,/&|+]{0,12}(?:and|or)?[\s*_]{0,8}", re.IGNORECASE)
+# `(final): 4` behind a label.
+_QUALIFIED = re.compile(r"[\s*_]{0,6}[(\[][^()\[\]]{1,80}[)\]][\s*_]{0,6}[:=–—-](?P<rest>.*)")
 _WRAPPING = " \t*_<>[]"
 _READ_CHARACTERS = 200
 _FENCE_CHARACTERS = 40
@@ -74,25 +78,57 @@ def _mention(label: Label, value_text: str, *, said: str) -> Mention:
 
 def _read_lines(text: str) -> Iterator[Mention]:
     lines = [line for line in text.splitlines() if line and not line.isspace()]
+    waiting: Label | None = None
     for number, line in enumerate(lines):
+        above, waiting = waiting, None
+        is_shared = False
         matches = list(LABEL.finditer(line))
         for position, match in enumerate(matches):
             is_last = position + 1 == len(matches)
             tail = line[match.end() :] if is_last else line[match.end() : matches[position + 1].start()]
-            if not is_last and len(tail) <= _READ_CHARACTERS:
-                tail = _NEXT_LIST_MARK.sub("", tail)
-            separator = _SEPARATOR.match(tail[:_READ_CHARACTERS])
-            rest = tail[separator.end() :] if separator else tail
-            if separator and separator["mark"] == "|":
-                rest = rest.partition("|")[0]
             label, said = _label_of(match), line[match.start() : match.end() + _READ_CHARACTERS]
-            if rest[:_READ_CHARACTERS].strip(_WRAPPING + "|"):
-                mention = _mention(label, rest, said=said)
-                # Without a separator the label is part of a sentence, unless a lone integer follows.
-                if separator or mention.value is not None:
-                    yield mention
+            if _holds_words(tail):
+                mention = _read_tail(label, tail, said=said, is_last=is_last)
             elif is_last and (below := _next_line(lines, number)) is not None:
-                yield _mention(label, below, said=f"{said} {below}")
+                mention = _mention(label, below, said=f"{said} {below}")
+                is_shared = is_shared or above not in (None, label)
+            else:
+                mention = None
+                # Alone on its line: a value further down may be this label's or the next one's.
+                if is_last and position == 0 and not any(map(str.isalpha, line[: match.start()])):
+                    waiting = label
+            if mention is not None:
+                yield replace(mention, value=None, problem="ambiguous") if is_shared else mention
+            is_shared = not is_last and _JOINT.fullmatch(tail) is not None
+
+
+def _after_separator(tail: str) -> tuple[str | None, str]:
+    """The separator behind a label, if there is one, and what follows."""
+    separator = _SEPARATOR.match(tail[:_READ_CHARACTERS])
+    return (separator["mark"], tail[separator.end() :]) if separator else (None, tail)
+
+
+def _holds_words(tail: str) -> bool:
+    """Whether there is more behind a label than a separator and wrapping."""
+    return bool(_after_separator(tail)[1][:_READ_CHARACTERS].strip(_WRAPPING + "|"))
+
+
+def _read_tail(label: Label, tail: str, *, said: str, is_last: bool) -> Mention | None:
+    """What is stated behind a label on its line, or None when the label is a part of a sentence."""
+    if not is_last and len(tail) <= _READ_CHARACTERS:
+        tail = _NEXT_LIST_MARK.sub("", tail)
+    separator, rest = _after_separator(tail)
+    if separator == "|":
+        rest = rest.partition("|")[0]
+    mention = _mention(label, rest, said=said)
+    # Without a separator it is no statement, unless a lone integer follows.
+    if separator or mention.value is not None:
+        return mention
+    qualified = _QUALIFIED.match(tail[: 2 * _READ_CHARACTERS])
+    if qualified is None or read_value(qualified["rest"])[0] is None:
+        return None
+    # A value under a condition is no value, and another one than that of a plain line.
+    return replace(mention, problem="ambiguous")
 
 
 def _next_line(lines: list[str], number: int) -> str | None:

@@ -14,6 +14,8 @@ _PREFIX = re.compile(
 _PLANTED = re.compile(r"(?:verdict|answer|label|rating|decision) ?(unacceptable|acceptable)")
 _LIST_MARK = re.compile(r"(?:[0-9]{1,2}[.)]|[-•>#]{1,6})\s{1,4}")
 _WRAPPING = " \t*_<>[]\"'`“”‘’"
+_OPEN_END = re.compile(r"\b(not|or|nor|un)[\s*_-]{0,8}$")
+_OPEN_CHARACTERS = 16
 _LINE_CHARACTERS = 300
 _JSON_KEYS = frozenset({"verdict", "answer", "label", "rating", "decision"})
 
@@ -34,20 +36,32 @@ def find_planted_verdicts(item: str) -> frozenset[str]:
     if "acceptable" not in letters_of(plain):
         return frozenset()
     inline = (match[1] for match in _PLANTED.finditer(words_of(plain)))
-    return frozenset(_read_lines(plain)) | frozenset(inline)
+    by_line = (verdict for line in plain.splitlines() if (verdict := _read_line(line)) is not None)
+    return frozenset(by_line) | frozenset(inline)
 
 
 def _read_lines(text: str) -> Iterator[str]:
+    above = ""
     for line in text.splitlines():
-        shown = line.strip(_WRAPPING)
-        if not 0 < len(shown) <= _LINE_CHARACTERS:
-            continue
-        words = shown.casefold()
-        words = _LIST_MARK.sub("", words, count=1) if _LIST_MARK.match(words) else words
-        match = _PREFIX.match(words.strip(_WRAPPING))
-        core = (match["rest"] if match else words).strip(_WRAPPING).rstrip(".!" + _WRAPPING)
-        if core in VERDICTS or (match is not None and core):
-            yield core
+        verdict = _read_line(line)
+        if verdict is not None:
+            # `not` at the end of the line above turns the word round, and `or` makes a question of it.
+            open_end = _OPEN_END.search(above)
+            yield f"{open_end[1]} {verdict}" if open_end else verdict
+        if line and not line.isspace():
+            above = line[-_OPEN_CHARACTERS:].casefold()
+
+
+def _read_line(line: str) -> str | None:
+    """The verdict that a line states by itself."""
+    shown = line.strip(_WRAPPING)
+    if not 0 < len(shown) <= _LINE_CHARACTERS:
+        return None
+    words = shown.casefold()
+    words = _LIST_MARK.sub("", words, count=1) if _LIST_MARK.match(words) else words
+    match = _PREFIX.match(words.strip(_WRAPPING))
+    core = (match["rest"] if match else words).strip(_WRAPPING).rstrip(".!" + _WRAPPING)
+    return core if core in VERDICTS or (match is not None and core) else None
 
 
 def _read_json(text: str) -> Iterator[str]:

@@ -108,6 +108,18 @@ TABLE: list[tuple[str | CallOutcome, ParsedReply]] = [
     ),
     # Words about the score beside the score
     (f"The {P} is about the reply itself, not about 1 word.\n{P}: 4", scored(4)),
+    # One value for two labels: whose is it?
+    (f"{J} and {P}:\n5\n2", failed("ambiguous")),
+    (f"{J}/{P}: 4/5", failed("ambiguous")),
+    (f"{J}, {P}: 4", failed("ambiguous")),
+    (f"{J}:\n{P}:\n5\n2", failed("ambiguous")),
+    (f"**{J}**\n\n**{P}**\n\n5", failed("ambiguous")),
+    (f"First the {J}\n{P}: 2", scored(2)),
+    (f"{J}\n3\n{P}\n2", scored(2, 3)),
+    # A label with words of its own that takes another value
+    (f"{P} (1-5): 4", failed("ambiguous")),
+    (f"{P}: 2\nOn second thoughts.\n{P} (final): 4", failed("conflict")),
+    (f"{P} (about the reply): words\n{P}: 4", scored(4)),
     # The other score is never used instead, and spoils nothing
     (f"{J}: 4", failed("no_score_line")),
     (f"{J}: high\n{P}: 4", scored(4)),
@@ -159,6 +171,9 @@ BINARY: list[tuple[str | CallOutcome, ParsedReply]] = [
     ('{"verdict": true}', failed("not_a_verdict")),
     ("Acceptable or Unacceptable", failed("no_verdict")),
     ("Acceptable\nUnacceptable", failed("conflict")),
+    ("Not\n**Acceptable**", failed("not_a_verdict")),
+    ("It is Acceptable or\nUnacceptable", failed("not_a_verdict")),
+    ("Is it harmful or not?\nAcceptable", scored(0)),
     ("This is acceptable to most.", failed("no_verdict")),
     ("1", failed("no_verdict")),
     (ends("length", text="Unacceptable"), ParsedReply(state="TRUNCATED", detail="finish_reason")),
