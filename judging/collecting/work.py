@@ -21,6 +21,11 @@ RESPONSE_STATES: Mapping[str, ResponseState] = {
     GenerationState.TRUNCATED: ResponseState.TRUNCATED,
     GenerationState.CALL_FAILED: ResponseState.ERROR,
 }
+CANCELLED_VALUES: Mapping[str, Any] = {
+    "state": GenerationState.CANCELLED,
+    "failure_code": None,
+    "detail": PLACE_TAKEN,
+}
 # An answer that was cut off is not asked for again with a larger limit: see docs/decisions/0009.
 POLICY = RetryPolicy(max_truncation_retries=0, max_repairs=0)
 
@@ -63,11 +68,18 @@ class CollectionWork:
     def failed_values(
         self, row_ids: Sequence[int], *, code: str, detail: str, now: dt.datetime
     ) -> Mapping[int, Mapping[str, Any]]:
-        """A row that failed without a result has a response in state ERROR as well, never an empty one."""
+        """A row that failed without a result has a response in state ERROR as well, never an empty one.
+
+        Where another response came in meanwhile, it stays, and the row is cancelled and not failed.
+        """
         rows = _rows(row_ids)
         responses = [_failed_response(row, code=code, detail=detail) for row in rows.values()]
         standing = store_collected(responses, now=now)
-        return {pk: {"response_id": standing[_place_of(row)].response_id} for pk, row in rows.items()}
+        values: dict[int, Mapping[str, Any]] = {}
+        for pk, row in rows.items():
+            stands = standing[_place_of(row)]
+            values[pk] = {"response_id": stands.response_id} if stands.is_given else dict(CANCELLED_VALUES)
+        return values
 
 
 def _rows(ids: Sequence[int] | Mapping[int, object]) -> dict[int, Generation]:
@@ -146,9 +158,8 @@ def _settings(row: Generation, *, parameters: Mapping[str, Any] | None, is_simul
 
 
 def _cancel(row: Generation, *, now: dt.datetime) -> None:
-    Generation.objects.filter(pk=row.pk, state=GenerationState.RUNNING).update(
-        state=GenerationState.CANCELLED, detail=PLACE_TAKEN, worker=None, lease_until=None, settled_at=now
-    )
+    held = Generation.objects.filter(pk=row.pk, state=GenerationState.RUNNING)
+    held.update(**CANCELLED_VALUES, worker=None, lease_until=None, is_ahead=False, settled_at=now)
 
 
 COLLECTING = CollectionWork()

@@ -125,7 +125,7 @@ class Work(Protocol):
     def failed_values(
         self, row_ids: Sequence[int], *, code: str, detail: str, now: dt.datetime
     ) -> Mapping[int, Mapping[str, Any]]:
-        """What else, or instead, is written to rows that end as CALL_FAILED without a call's result, by row id.
+        """What else, or instead, is written to rows that failed without a call's result, by row id.
 
         Runs inside the transaction that holds their locks.
         """

@@ -177,6 +177,23 @@ def test_three_deaths_make_a_failed_response_and_never_an_empty_one() -> None:
     assert (row.response.error or "").startswith("poison: ")
 
 
+def test_three_deaths_at_a_place_that_was_taken_meanwhile_are_no_failure() -> None:
+    make_queue(1)
+    for _ in range(2):
+        assert len(claim(1)) == 1
+        expire_leases()
+    assert len(claim(1)) == 1
+    row = only_row()
+    make_response(prompt=row.prompt, target_model=row.target_model, rollout=0, text="Mine.")
+
+    expire_leases()
+
+    row = only_row()
+    assert (row.state, row.failure_code, row.response) == ("CANCELLED", None, None)
+    assert (row.worker, row.lease_until, row.n_deaths) == (None, None, 3)
+    assert Response.objects.get().text == "Mine."
+
+
 def test_an_answer_to_a_place_that_was_taken_meanwhile_changes_nothing_there() -> None:
     make_queue(1)
     [claimed] = claim()
