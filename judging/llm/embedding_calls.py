@@ -9,6 +9,7 @@ import numpy as np
 
 from judging.llm.calls import SIMULATED_FINGERPRINT, CallOutcome
 from judging.llm.embedding import Matrix, normalise_rows
+from judging.llm.replies import read_count, short_text
 
 # A number in JSON takes at most this many bytes, its comma included.
 _BYTES_PER_NUMBER = 32
@@ -79,14 +80,12 @@ def read_embeddings(
     if not vectors.any(axis=1).all():
         return _bad_reply(status, "a vector is zero")
     usage = reply.get("usage")
-    n_tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
-    model = reply.get("model")
     call = CallOutcome(
         kind="ok",
         http_status=status,
-        tokens_in=n_tokens if isinstance(n_tokens, int) and 0 <= n_tokens < 2**31 else None,
+        tokens_in=read_count(usage.get("prompt_tokens")) if isinstance(usage, dict) else None,
         tokens_out=0,
-        model=model[:100] if isinstance(model, str) else None,
+        model=short_text(reply.get("model")),
         is_simulated=reply.get("system_fingerprint") == SIMULATED_FINGERPRINT,
     )
     return EmbeddingOutcome(call=call, vectors=vectors)

@@ -74,11 +74,11 @@ def read_completion(*, status: int, content_type: str, content: bytes) -> CallOu
         kind="ok",
         http_status=status,
         text=_storable(text),
-        finish_reason=_short_text(choice.get("finish_reason")),
+        finish_reason=short_text(choice.get("finish_reason")),
         refusal=_storable(message.get("refusal")) if isinstance(message.get("refusal"), str) else None,
-        tokens_in=_count(counts.get("prompt_tokens")),
-        tokens_out=_count(counts.get("completion_tokens")),
-        model=_short_text(reply.get("model")),
+        tokens_in=read_count(counts.get("prompt_tokens")),
+        tokens_out=read_count(counts.get("completion_tokens")),
+        model=short_text(reply.get("model")),
         is_simulated=reply.get("system_fingerprint") == SIMULATED_FINGERPRINT,
     )
 
@@ -136,6 +136,18 @@ def parse_retry_after(value: str | None, *, now: datetime | None = None) -> floa
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)
     return min(max((until - (now or datetime.now(UTC))).total_seconds(), 0.0), RETRY_AFTER_MOST_S)
+
+
+def read_count(value: object) -> int | None:
+    """A number of tokens as a provider states it; None when it is none that could be stored."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**31 else None
+
+
+def short_text(value: object) -> str | None:
+    """The first 100 characters of a text that can be stored; None for anything else."""
+    return _storable(value[:100]) if isinstance(value, str) else None
 
 
 def _kind_of(status: int) -> CallKind:
@@ -210,19 +222,9 @@ def _storable(text: str | None) -> str | None:
     return None if text is None else _UNSTORABLE.sub("\ufffd", text)
 
 
-def _short_text(value: object) -> str | None:
-    return _storable(value[:100]) if isinstance(value, str) else None
-
-
 def _identifier(value: object) -> str | None:
     """A provider's error code: letters and underscores only, so that nothing shaped like a key passes."""
     return value if isinstance(value, str) and _IDENTIFIER.fullmatch(value) else None
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < 2**31 else None
 
 
 def _bad_reply(status: int, detail: str) -> CallOutcome:

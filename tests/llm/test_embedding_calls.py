@@ -156,5 +156,14 @@ def test_other_dimensions_than_asked_for_are_a_bad_reply() -> None:
     assert read(reply([1, 0, 0], [0, 1, 0]), asked).call.is_ok
 
 
+@pytest.mark.parametrize("n_tokens", [True, -1, 2**31, "7", None])
+def test_a_count_that_is_none_is_left_open(n_tokens: object) -> None:
+    assert read(reply([1], [1], usage={"prompt_tokens": n_tokens})).call.tokens_in is None
+
+
+def test_a_model_that_no_database_can_hold_is_mended() -> None:
+    assert read(reply([1], [1], model="m\0")).call.model == "m\ufffd"
+
+
 def test_a_page_by_its_content_type_is_a_bad_reply() -> None:
     assert read(reply([1], [1]), content_type="text/html").call.kind == "bad_reply"
