@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 from judging.passes.waking import QUEUE_OF_KIND
 
