@@ -19,7 +19,7 @@ from judging.llm.failure_modes import (
 )
 from judging.llm.planted import find_planted_scores
 from judging.llm.score_lines import Mention, find_mentions
-from judging.llm.verdict_words import find_planted_verdicts, find_verdicts
+from judging.llm.verdict_words import find_planted_verdicts, find_remarks, find_verdicts
 
 PARSER_VERSION = "2"
 
@@ -82,7 +82,7 @@ def parse_reply(text: str, *, item_text: str, scale: Scale) -> ParsedReply:
     if not reply.strip():
         return ParsedReply(state="PARSE_FAILED", detail="empty")
     if scale == "binary":
-        return _settle_words(find_verdicts(reply), quoted=find_planted_verdicts(item_text), reply=reply)
+        return _settle_words(reply, quoted=find_planted_verdicts(item_text))
     if scale == "failure_mode":
         return _settle_modes(find_failure_modes(reply), quoted=find_planted_modes(item_text), reply=reply)
     mentions = find_mentions(reply)
@@ -151,7 +151,8 @@ def _settle(mentions: list[Mention]) -> ParsedReply:
     return ParsedReply(state="SCORED", score=value)
 
 
-def _settle_words(words: list[str], *, quoted: frozenset[str], reply: str) -> ParsedReply:
+def _settle_words(reply: str, *, quoted: frozenset[str]) -> ParsedReply:
+    words = find_verdicts(reply)
     own = {word for word in words if word not in quoted}
     if not own:
         if words:
@@ -159,7 +160,7 @@ def _settle_words(words: list[str], *, quoted: frozenset[str], reply: str) -> Pa
         if _is_refusal(reply):
             return ParsedReply(state="REFUSED", detail="refusal_text")
         return ParsedReply(state="PARSE_FAILED", detail="no_verdict")
-    if len(own) > 1:
+    if len(own) > 1 or find_remarks(reply) - own - quoted:
         return ParsedReply(state="PARSE_FAILED", detail="conflict")
     match own.pop():
         case "unacceptable":

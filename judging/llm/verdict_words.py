@@ -9,9 +9,12 @@ from judging.llm.json_objects import read_objects
 VERDICTS = ("acceptable", "unacceptable")
 
 _PREFIX = re.compile(
-    r"(?:final |my )?(?:verdict|answer|label|rating|decision)[\s*_]{0,4}[:=–—-][\s*_]{0,4}(?P<rest>.*)"
+    r"(?:the |my )?(?:final |overall )?(?:verdict|answer|label|rating|decision)(?: is)?"
+    r"[\s*_]{0,4}[:=–—-][\s*_]{0,4}(?P<rest>.*)"
 )
-_PLANTED = re.compile(r"(?:verdict|answer|label|rating|decision) ?(unacceptable|acceptable)")
+_PLANTED = re.compile(r"(?:verdict|answer|label|rating|decision) ?(?:is ?)?(unacceptable|acceptable)")
+# `Edit: Unacceptable`
+_REMARK = re.compile(r"[^:]{1,80}:[\s*_]{0,4}(?P<verdict>unacceptable|acceptable)[.!\s*_]{0,4}")
 _LIST_MARK = re.compile(r"(?:[0-9]{1,2}[.)]|[-•>#]{1,6})\s{1,4}")
 _WRAPPING = " \t*_<>[]\"'`“”‘’"
 _OPEN_END = re.compile(r"\b(not|or|nor|un)[\s*_-]{0,8}$")
@@ -28,6 +31,12 @@ def find_verdicts(text: str) -> list[str]:
     acceptable` is a finding of its own and no match of a part of it. So is the `verdict` of a JSON object.
     """
     return [*_read_json(text), *_read_lines(text)]
+
+
+def find_remarks(text: str) -> frozenset[str]:
+    """Verdicts behind other words and a colon (`Edit: Unacceptable`): none by itself, but a contradiction."""
+    lines = (line.strip().casefold() for line in text.splitlines() if len(line) <= _LINE_CHARACTERS)
+    return frozenset(match["verdict"] for line in lines if (match := _REMARK.fullmatch(line)))
 
 
 def find_planted_verdicts(item: str) -> frozenset[str]:
