@@ -9,7 +9,8 @@ from annotation.models import Benchmark, Response
 from judging.choices import FailureMode, PassKind, PassState, RubricScale
 from judging.classifying import ClassificationRequest, start_classification
 from judging.models import Judge, JudgePass
-from judging.stats.rules import uniform_rule
+from judging.reports import choose_rule
+from judging.selectors import judges_of
 from tests.factories import (
     make_benchmark,
     make_judge,
@@ -84,8 +85,13 @@ def classify(benchmark: Benchmark, **request: Any) -> JudgePass:
 
 
 def make_classification(judge_pass: JudgePass, outcomes: Sequence[tuple[Response, str]]) -> JudgePass:
-    """A finished classification of a judging pass without any call: each response with its mode or state."""
+    """A finished classification of a judging pass without any call: each response with its mode or state.
+
+    It is frozen with the rule that is the benchmark's default now.
+    """
     judge = make_judge()
+    chosen = choose_rule(judge_pass.benchmark, judges_of(judge_pass), None)
+    assert chosen is not None
     classification = make_pass(
         benchmark=judge_pass.benchmark,
         judges=(judge,),
@@ -95,8 +101,8 @@ def make_classification(judge_pass: JudgePass, outcomes: Sequence[tuple[Response
             "judges": {judge.slug: {"endpoint": "classifying", "model_id": judge.slug}},
             "graded": {
                 "pass": judge_pass.public_id,
-                "rule": uniform_rule([judge.slug for judge in judge_pass.judges.all()]).to_json(),
-                "rule_name": "uniform",
+                "rule": chosen.rule.to_json(),
+                "rule_name": chosen.name,
             },
         },
     )

@@ -268,12 +268,13 @@ def test_the_document_says_what_it_is_of(provider: str, django_assert_max_num_qu
     benchmark, judge_pass = stage.make_graded_benchmark()
     classification = finish(stage.classify(benchmark))
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(8):
         document = build_failure_modes(benchmark)
 
     assert document["pass"] == classification.public_id
     assert (document["graded_pass"], document["classifier"]) == (judge_pass.public_id, stage.CLASSIFIER)
     assert document["rule_in_words"].endswith("≥ 2")
     assert document["is_simulated"]
+    assert document["is_of_default_pass"] and document["is_by_default_rule"]
     assert [entry["model"] for entry in document["models"]] == ["brisk", "calm"]
     assert sum(mode["n"] for mode in document["overall"]["modes"]) == stage.N_FLAGGED
