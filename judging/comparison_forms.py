@@ -15,6 +15,13 @@ CHANGES = (
     ("TO_DECIDED", "that gained a verdict"),
     ("SAME", "with the same verdict"),
 )
+SCORE_CHANGES = (
+    ("HIGHER", "higher"),
+    ("LOWER", "lower"),
+    ("LOST", "lost"),
+    ("GAINED", "gained"),
+    ("SAME", "the same"),
+)
 VERDICTS = ((ACCEPTABLE, "Acceptable"), (UNACCEPTABLE, "Unacceptable"), (UNDECIDED, "Undecided"))
 SCORES = [("", "any"), *((str(score), str(score)) for score in range(6))]
 
@@ -38,6 +45,9 @@ class ComparedRowsForm(forms.Form):
     judge = forms.ChoiceField(label="Judge", required=False)
     score_was = _score_field("Its earlier score")
     score_now = _score_field("Its later score")
+    score_change = forms.ChoiceField(
+        label="Its score became", choices=[("", "any"), *SCORE_CHANGES], required=False
+    )
 
     ALWAYS_SHOWN = ("change", "model", "category")
 
@@ -52,7 +62,8 @@ class ComparedRowsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        has_score = any(cleaned.get(name) is not None for name in ("score_was", "score_now"))
+        names = ("score_was", "score_now", "score_change")
+        has_score = any(cleaned.get(name) not in (None, "") for name in names)
         if has_score and not cleaned.get("judge"):
             raise ValidationError("A score needs its judge. Choose one.")
         return cleaned

@@ -120,7 +120,7 @@ def show_comparison(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         verdicts=verdict_table(document, choice),
         models=groups_table(document["models"], "model", choice),
         categories=groups_table(document["categories"], "category", choice),
-        judges=judges_table(document["judges"], pair),
+        judges=judges_table(document["judges"], choice, pair),
         scores=score_tables(document["judges"], choice, pair),
         differences=difference_table(document) if document["differences"] else None,
         left_out=_left_out(document),

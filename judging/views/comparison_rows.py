@@ -36,7 +36,7 @@ def rows_behind(pair: PassPair, filters: Mapping[str, Any]) -> list["ComparedRow
 
     def passes(compared: "ComparedRow") -> bool:
         pk = compared.row.response_id
-        found = {
+        found: dict[str, Any] = {
             "model": compared.row.model,
             "category": compared.row.category,
             "change": compared.change,
@@ -47,6 +47,7 @@ def rows_behind(pair: PassPair, filters: Mapping[str, Any]) -> list["ComparedRow
         if judge:
             found["score_was"] = before.get((pk, judge), (None, ""))[0]
             found["score_now"] = after.get((pk, judge), (None, ""))[0]
+            found["score_change"] = _score_change(found["score_was"], found["score_now"])
         return all(found[name] == value for name, value in given.items())
 
     compared = pair_rows(pair.evidence_before, pair.evidence_after, rule=pair.chosen.rule)
@@ -55,6 +56,13 @@ def rows_behind(pair: PassPair, filters: Mapping[str, Any]) -> list["ComparedRow
     if given.get("change") == "ANY":
         del given["change"]
     return [row for row in compared if passes(row)]
+
+
+def _score_change(was: int | None, now: int | None) -> str | None:
+    """What became of one judge's score, a code of `SCORE_CHANGES`; None where it gave none in both passes."""
+    if was is None or now is None:
+        return "LOST" if was is not None else "GAINED" if now is not None else None
+    return "SAME" if was == now else "HIGHER" if now > was else "LOWER"
 
 
 def is_of_differing(filters: Mapping[str, Any]) -> bool:

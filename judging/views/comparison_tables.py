@@ -87,7 +87,7 @@ def groups_table(groups: Sequence[Mapping[str, Any]], field: str, choice: Addres
     )
 
 
-def judges_table(judges: Sequence[Mapping[str, Any]], pair: PassPair) -> Table:
+def judges_table(judges: Sequence[Mapping[str, Any]], choice: Addresses, pair: PassPair) -> Table:
     """How far each judge repeats its own scores, and in which direction it moved."""
     names = _short_names(pair)
     return Table(
@@ -113,8 +113,11 @@ def judges_table(judges: Sequence[Mapping[str, Any]], pair: PassPair) -> Table:
                     Cell(judge["n"], kind="n"),
                     figure_cell(judge, "exact_match", "rate"),
                     *(
-                        Cell(judge[name], kind="count")
-                        for name in ("n_higher", "n_lower", "n_lost", "n_gained")
+                        count_cell(
+                            judge[f"n_{change.lower()}"],
+                            choice.address(judge=judge["judge"], score_change=change),
+                        )
+                        for change in ("HIGHER", "LOWER", "LOST", "GAINED")
                     ),
                     figure_cell(judge, "mean_change", "score", interval=judge["mean_change_interval"]),
                     figure_cell(judge, "within_one_step", "rate"),

@@ -36,13 +36,16 @@ def address(slug: str = "study") -> str:
 def test_every_count_leads_to_exactly_its_rows(
     researcher_client: Client, study: Study, later: JudgePass
 ) -> None:
-    html = researcher_client.get(address()).content.decode()
+    shown = researcher_client.get(address())
+    html = shown.content.decode()
     links = {(unescape(found["href"]), int(found["n"])) for found in LINK_TO_ROWS.finditer(html)}
 
     counts = {href: researcher_client.get(href).context["page_obj"].paginator.count for href, _ in links}
 
+    of_judges = [cell for row in shown.context["judges"].rows for cell in row.cells if cell.kind == "count"]
     assert len(links) > 20
     assert counts == dict(links)
+    assert {cell.href is None for cell in of_judges if cell.value} == {False}
 
 
 def test_rows_are_those_that_differ_unless_told(
@@ -167,6 +170,7 @@ def test_single_pass_leads_to_starting_another(researcher_client: Client, study:
         ("rule=nope", "There is no rule &#x27;nope&#x27;"),
         ("change=WORSE", "WORSE is not one of the available choices"),
         ("score_now=3", "A score needs its judge"),
+        ("score_change=LOST", "A score needs its judge"),
         ("verdict__response__text=x", "is not known"),
     ],
 )
