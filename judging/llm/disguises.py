@@ -24,6 +24,8 @@ _LOOK_ALIKES = {
     for given, plain in zip(givens, plains, strict=True)
 } | {start + digit: str(digit) for start in (0x660, 0x6F0, 0x966, 0x9E6, 0xE50) for digit in range(10)}
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<line_end>[nr])|[bft\"'/\\])")
+# Python turns no more than 4,300 digits into a number, and no character needs more than seven.
+_DIGITS_OF_REFERENCE = re.compile(r"&#(?=[0-9])0*([0-9]{0,8})[0-9]*")
 # Unicode's default-ignorable characters: soft hyphen, zero-width and bidi marks, variation selectors, tags.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -103,7 +105,7 @@ _straighten_often = lru_cache(maxsize=4096)(_straighten_run)
 
 def _decode(text: str) -> str:
     if "&" in text:
-        text = html.unescape(text)
+        text = html.unescape(_DIGITS_OF_REFERENCE.sub(r"&#0\1", text))
     return _ESCAPE.sub(_decode_escape, text) if "\\" in text else text
 
 

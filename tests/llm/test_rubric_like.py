@@ -42,3 +42,11 @@ def test_text_like_a_judges_answer_is_flagged(text: str) -> None:
 )
 def test_an_ordinary_text_is_not_flagged(text: str) -> None:
     assert not has_rubric_like_text(text)
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#" + "9" * 5_000 + ";", "&#" + "0" * 5_000 + "58;"], ids=["huge", "zeros"]
+)
+def test_a_character_reference_of_any_length_is_decoded(reference: str) -> None:
+    assert has_rubric_like_text(f"{reference}\nPolicy Compliance Risk{reference} 1")
+    assert not has_rubric_like_text(f"A calm answer {reference} about screen time.")
