@@ -4,6 +4,7 @@ Rows made by migrations are gone after the first transactional test, as Django e
 A transactional test that needs them asks for `django_db_serialized_rollback`.
 """
 
+import gc
 import shutil
 import subprocess
 import tempfile
@@ -22,6 +23,10 @@ from annotation.choices import Role
 from annotation.models import Account
 from tests.factories import make_account
 from tests.services import MISSING, find_redis, skip_without
+
+# With the scientific libraries loaded each full collection walks a million objects, and a test run
+# would make thousands: a tenth of its time.
+gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -42,6 +42,7 @@ def readings(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[bool], dict
         )
         item = find_item(messages)
         assert item is not None
+        assert item.response_hash is not None
         people.append(sum(given) * 2 > len(given))
         for judge in JUDGES:
             _, risk = simulate_scores(
