@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from judging.adoption import adopt_rule
 from judging.choices import FailureMode, PassKind
 from judging.exports.exporting import export_table
 from judging.exports.requests import ExportRequest
@@ -24,18 +22,10 @@ from tests.classifying.stage import (
     make_graded_benchmark,
     write_classifier_endpoints,
 )
-from tests.judging_pages.second_pass import judge_again
-from tests.judging_pages.study import Study, data_values, linked_counts, make_study
+from tests.judging_pages.study import Study, data_values, make_study
 from tests.passes.stage import KEY_VARIABLE
 
 ARTIFACT, REDIRECT, RELATION, NARRATIVE = FailureMode.values
-
-
-@pytest.fixture
-def classification(study: Study) -> JudgePass:
-    """Twelve classified responses of the study: seven, two and one of three modes, two without."""
-    outcomes = [REDIRECT] * 7 + [RELATION] * 2 + [NARRATIVE, "PARSE_FAILED", "CALL_FAILED"]
-    return make_classification(study.judge_pass, list(zip(study.responses[2:], outcomes, strict=False)))
 
 
 def page(study: Study, **query: str) -> str:
@@ -80,125 +70,6 @@ def test_every_number_of_the_page_is_that_of_the_document(
     shares = [mode["share"] for group in groups for mode in group["modes"] if mode["share"] is not None]
     assert {str(share) for share in shares} <= shown
     assert str(document["overall"]["unparsed_share"]) in shown
-
-
-def test_every_count_leads_to_exactly_its_rows(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    shown = researcher_client.get(page(study))
-    links = linked_counts(shown.content.decode())
-
-    found = {href: researcher_client.get(href).context["page_obj"].paginator.count for href, _ in links}
-
-    tables = [shown.context[name] for name in ("modes", "models", "categories", "unclassified")]
-    cells = [cell for table in tables for row in table.rows for cell in row.cells[1:]]
-    assert len(links) >= 12
-    assert found == dict(links)
-    assert [cell for cell in cells if cell.kind in ("count", "rate") and cell.value and not cell.href] == []
-
-
-def test_rows_of_a_mode_stand_beside_the_scores_that_were_graded(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    shown = researcher_client.get(page(study))
-    href = shown.context["modes"].rows[0].cells[1].href
-
-    html = researcher_client.get(href).content.decode()
-
-    assert "7 responses behind this number." in html
-    assert "Failure mode: Unsafe Redirect" in html
-    assert "Pass: imported" in html
-    assert "Rule: uniform" in html
-
-
-def test_rows_of_the_newest_classification_need_no_name(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    rows = reverse("judging:rows", args=[study.benchmark.slug], query={"failure_mode": RELATION})
-
-    assert researcher_client.get(rows).context["page_obj"].paginator.count == 2
-
-
-def test_rows_of_a_mode_are_none_without_a_classification(researcher_client: Client, study: Study) -> None:
-    rows = reverse("judging:rows", args=[study.benchmark.slug], query={"failure_mode": RELATION})
-
-    assert researcher_client.get(rows).context["page_obj"].paginator.count == 0
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"failure_mode": "RUDE"}, "RUDE is not one of the available choices"),
-        ({"failure_mode": "ANY", "classification": "imported"}, "expected a classification"),
-        ({"classified": "STALE"}, "needs a failure mode"),
-    ],
-    ids=["unknown mode", "another pass", "state without a mode"],
-)
-def test_unusable_filter_of_modes_says_what_to_do(
-    researcher_client: Client, study: Study, query: dict[str, str], words: str
-) -> None:
-    response = researcher_client.get(reverse("judging:rows", args=[study.benchmark.slug], query=query))
-
-    assert response.status_code == 422
-    assert words in response.content.decode()
-
-
-OUTDATED = "does not describe the present results"
-
-
-def flag_nothing_else(study: Study, classification: JudgePass) -> None:
-    """Let the rule flag no response that the classification has not taken up."""
-    taken_up = classification.verdicts.values("response_id")
-    study.judge_pass.verdicts.filter(score__isnull=False).exclude(response__in=taken_up).update(score=1)
-
-
-def test_a_classification_of_the_present_results_says_nothing_more(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    flag_nothing_else(study, classification)
-
-    html = researcher_client.get(page(study)).content.decode()
-
-    document = build_failure_modes(study.benchmark)
-    assert (document["is_of_default_pass"], document["is_by_default_rule"]) == (True, True)
-    assert OUTDATED not in html
-
-
-def test_another_pass_since_is_said(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    judge_again(study.judge_pass)
-
-    html = researcher_client.get(page(study)).content.decode()
-
-    assert OUTDATED in html
-    assert "It graded the pass imported, and the results follow another pass." in html
-    assert build_failure_modes(study.benchmark)["is_of_default_pass"] is False
-
-
-def test_another_rule_since_is_said(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    judge = study.judges[0].slug
-    adopt_rule(study.benchmark, rule=json.dumps({"kind": "single_judge", "judges": [judge]}), name="one")
-
-    html = researcher_client.get(page(study)).content.decode()
-
-    assert OUTDATED in html
-    assert "the rule uniform finds Unacceptable, and the benchmark has another rule" in html
-    assert build_failure_modes(study.benchmark)["is_by_default_rule"] is False
-
-
-def test_responses_that_became_unacceptable_since_are_counted(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    flag_nothing_else(study, classification)
-    more = study.judge_pass.verdicts.filter(response=study.responses[20])
-    more.update(score=5)
-
-    html = researcher_client.get(page(study)).content.decode()
-
-    assert "Since it began, 1 more response became Unacceptable" in html
 
 
 def test_the_api_gives_the_document(
@@ -390,19 +261,6 @@ def test_the_page_of_a_classification_speaks_of_modes_and_leads_to_them(
     assert page(study, **{"pass": classification.public_id}) in html
     assert "Scores by judge" not in html
     assert f"{reverse('judging:rows', args=[study.benchmark.slug])}?pass=" not in html
-
-
-def test_the_review_list_of_a_classification_opens(
-    researcher_client: Client, study: Study, classification: JudgePass
-) -> None:
-    classification.verdicts.filter(response=study.responses[3]).update(has_rubric_like_text=True)
-    where = reverse("judging:pass", args=[study.benchmark.slug, classification.public_id])
-    shown = researcher_client.get(where)
-
-    listed = researcher_client.get(shown.context["mending"].rubric_like_url)
-
-    assert listed.status_code == 200
-    assert listed.context["page_obj"].paginator.count == 1
 
 
 def test_the_verdict_page_of_a_classifier_speaks_of_modes(
