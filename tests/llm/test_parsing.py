@@ -242,6 +242,7 @@ HUGE = {
     "digits in JSON": '{"policy_compliance_risk": ' + "9" * 900_000 + "}",
     "apologies": "I'm sorry " * 100_000,
     "half labels": "policy " * 140_000,
+    "signs that grow": "\ufdfa" * 333_000,
     "digits in an entity": "&#" + "9" * 1_000_000,
     "marks upon a letter": "a" + "\u0315\u0300" * 250_000,
 }
