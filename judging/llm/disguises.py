@@ -89,7 +89,7 @@ def _straighten_run(run: str) -> str:
 
 
 def _shorten_run(match: re.Match[str]) -> str:
-    """A run with no more than the most marks upon each letter, and without the one sign that grows 18-fold."""
+    """A run with no more than the most marks upon a letter, and without the sign that grows 18-fold."""
     kept: list[str] = []
     n_marks = 0
     for character in match[0].replace("\ufdfa", "\ufffd"):
