@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Benchmark
 from judging.adoption import adopt_rule
 from judging.errors import RuleError
-from judging.forms import AdoptRuleForm
+from judging.forms.adopting import AdoptRuleForm
 from judging.stats.aggregation import is_much_left_out
 from judging.views.agreement_tables import (
     ceiling_table,

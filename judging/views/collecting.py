@@ -19,8 +19,8 @@ from judging.collecting.planning import CollectionRequest, choose_prompts
 from judging.collecting.requests import build_messages
 from judging.collecting.starting import start_collection
 from judging.collecting.targets import OfferedTarget, offered_targets, seat_targets
-from judging.collection_forms import CollectForm, CollectLinkForm
 from judging.errors import DomainError
+from judging.forms.collecting import CollectForm, CollectLinkForm
 from judging.models import JudgePass
 from judging.passes.seats import check_seats
 from judging.views import collection_tables

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Benchmark
 from judging.choices import PassState
-from judging.comparison_forms import ComparedRowsForm
 from judging.errors import DomainError
+from judging.forms.comparing import ComparedRowsForm
 from judging.models import JudgePass
 from judging.reports import (
     PassPair,

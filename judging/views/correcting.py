@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.choices import CorrectionReason
 from annotation.correcting import UnusableText, correct_response
 from annotation.models import Benchmark, Response
-from judging.forms import CorrectionForm
+from judging.forms.correcting import CorrectionForm
 from judging.models import Verdict
 from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.wording import counted

@@ -15,7 +15,7 @@ from annotation.models import AuditEvent, Benchmark
 from annotation.selectors import models_with_many_empty
 from judging.collecting.targets import offered_targets
 from judging.errors import EndpointError
-from judging.forms import UploadForm
+from judging.forms.uploads import UploadForm
 from judging.views import listings
 from judging.views.choosing import ReportChoice
 from judging.views.collection_tables import collection_table

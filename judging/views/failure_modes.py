@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Benchmark
 from annotation.templatetags.formatting import rate_interval_text, rate_text
 from judging.choices import FailureMode
-from judging.classification_forms import ClassifyForm
 from judging.classifying import FlaggedCount, count_flagged, offered_classifiers, start_classification
 from judging.errors import DomainError
+from judging.forms.classifying import ClassifyForm
 from judging.models import JudgePass
 from judging.reports import GIVEN_RULE_NAME
 from judging.reports.failure_modes import (

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.models import Benchmark
 from annotation.permissions import SignedInRequest
 from judging.errors import Conflict, DomainError
-from judging.forms import NewBenchmarkForm, UploadForm
+from judging.forms.uploads import NewBenchmarkForm, UploadForm
 from judging.importing.files import ImportOutcome
 from judging.importing.sources import KINDS
 from judging.importing.uploads import (

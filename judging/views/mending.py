@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from annotation.models import Benchmark
 from judging.choices import PassKind, PassSource
 from judging.errors import PassError
-from judging.forms import RerunForm
+from judging.forms.steering import RerunForm
 from judging.models import JudgePass, Verdict
 from judging.passes.rerunning import RerunPlan, can_be_rerun, plan_rerun, rerun_missing
 from judging.verdicts.reparsing import ENDED, count_readable

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Response
 from judging.errors import DomainError
-from judging.forms import RowFilterForm
+from judging.forms.rows import RowFilterForm
 from judging.reports import Grading
 from judging.views import listings
 from judging.views.behind import responses_behind, row_options

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation.models import Benchmark
 from judging.choices import RubricScale
 from judging.errors import DomainError, RubricError
+from judging.forms.rubrics import RubricForm
 from judging.llm.rubric import parse_rubric
 from judging.models import JudgePass, Rubric
-from judging.rubric_forms import RubricForm
 from judging.rubrics import DEFAULT_RUBRIC, create_rubric, find_rubric, known_rubrics
 from judging.views.context import account_of, benchmark_page, show_page
 from judging.views.rubric_diff import compare_texts

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from annotation.models import Benchmark
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
 from judging.errors import PassError
-from judging.forms import RaiseCapsForm
+from judging.forms.steering import RaiseCapsForm
 from judging.models import JudgePass
 from judging.monitoring.stalls import stalled_endpoints
 from judging.monitoring.waits import Wait, waiting_words, waits_of

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Benchmark
 from judging.choices import PassState
 from judging.errors import DomainError
-from judging.pass_forms import StartPassForm
+from judging.forms.starting import StartPassForm
 from judging.passes.checking import check_pass
 from judging.passes.configuration import offered_judges
 from judging.passes.sampling import next_response, sample_prompt

@@ -1,0 +1,1 @@
+"""What researchers type and choose, checked and put into the shapes of the domain calls."""
