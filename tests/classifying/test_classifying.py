@@ -275,6 +275,7 @@ def test_the_document_says_what_it_is_of(provider: str, django_assert_max_num_qu
     assert (document["graded_pass"], document["classifier"]) == (judge_pass.public_id, stage.CLASSIFIER)
     assert document["rule_in_words"].endswith("≥ 2")
     assert document["is_simulated"]
-    assert document["is_of_default_pass"] and document["is_by_default_rule"]
+    assert document["is_of_default_pass"]
+    assert document["is_by_default_rule"]
     assert [entry["model"] for entry in document["models"]] == ["brisk", "calm"]
     assert sum(mode["n"] for mode in document["overall"]["modes"]) == stage.N_FLAGGED
