@@ -1,6 +1,11 @@
 """Token counts before a call is made. After it, the provider's own `usage` is the truth."""
 
 from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bpe_openai import Encoding
 
 CHARACTERS_PER_TOKEN = 4
 VOCABULARY = "o200k_base"
@@ -26,11 +31,17 @@ def count_tokens(texts: Iterable[str]) -> int:
 
     The first count in a process loads the vocabulary: half a second and 140 MB.
     """
-    import bpe_openai
-
-    encoding = bpe_openai.get_encoding(VOCABULARY)
+    encoding = _load_vocabulary()
     return sum(
         len(encoding.encode_ordinary(text[start : start + _PIECE_CHARACTERS]))
         for text in texts
         for start in range(0, len(text), _PIECE_CHARACTERS)
     )
+
+
+@cache
+def _load_vocabulary() -> "Encoding":
+    """The vocabulary, kept: the library builds its tables anew each time that it is asked for one."""
+    import bpe_openai
+
+    return bpe_openai.get_encoding(VOCABULARY)

@@ -1,3 +1,5 @@
+from time import process_time
+
 import pytest
 
 from judging.llm.tokens import count_tokens, estimate_tokens
@@ -36,3 +38,14 @@ def test_a_text_beyond_the_library_s_limit_is_counted_in_pieces() -> None:
     counted = count_tokens(["calm " * n_words])
 
     assert n_words <= counted <= n_words + 2 * len("calm " * n_words) / 50_000
+
+
+def test_the_vocabulary_is_loaded_once_in_a_process() -> None:
+    count_tokens(["calm"])
+    began = process_time()
+
+    for _ in range(100):
+        count_tokens(["calm"])
+
+    # Loading it takes the library some 80 ms, so that 100 times would be 8 s.
+    assert process_time() - began < 1
