@@ -274,9 +274,15 @@ def _verdicts_of(judge_pass: JudgePass | None) -> list[JudgeVerdict]:
     values = (
         Verdict.objects.filter(judge_pass=judge_pass)
         .order_by("response_id", "judge__slug")
-        .values_list("response_id", "judge__slug", reported_state(), reported_score())
+        .values_list("response_id", "judge__slug", reported_state(), reported_score(), "is_by_policy")
     )
     return [
-        JudgeVerdict(response_id=response_id, judge=slug, state=state, score=score)
-        for response_id, slug, state, score in values.iterator()
+        JudgeVerdict(
+            response_id=response_id,
+            judge=slug,
+            state=state,
+            score=score,
+            is_by_policy=is_by_policy and score is not None,
+        )
+        for response_id, slug, state, score, is_by_policy in values.iterator()
     ]

@@ -16,6 +16,9 @@ from judging.exports.requests import ExportRequest
 from judging.reports import DEFAULT_SEED, ChosenRule, Grading, grade_responses
 from judging.selectors import standing_labels
 
+# An empty response, undecided here, that the pass reads as Acceptable.
+BY_POLICY_COLUMN = Column("is_by_policy", Kind.BOOLEAN)
+
 
 def open_results(benchmark: Benchmark, request: ExportRequest) -> Table:
     """The report's rows in the columns of `results.csv`, then what was missing.
@@ -34,6 +37,7 @@ def open_results(benchmark: Benchmark, request: ExportRequest) -> Table:
             *texts("multijudge_verdict", "weighted_score_exact", "undecided_reason"),
             Column("missing_judges", Kind.JSON),
             *texts("response_state", "response_id"),
+            BY_POLICY_COLUMN,
         ),
         rows=_result_rows(graded, left_out),
         basis=basis,
@@ -67,6 +71,7 @@ def open_calibrated(benchmark: Benchmark, request: ExportRequest) -> Table:
             *texts("weighted_score_exact", "verdict", "undecided_reason"),
             Column("missing_judges", Kind.JSON),
             Column("is_graded", Kind.BOOLEAN),
+            BY_POLICY_COLUMN,
         ),
         rows=_calibrated_rows(graded, request.campaign, left_out),
         basis=basis,
@@ -185,6 +190,7 @@ def _result_rows(graded: _Graded, left_out: Counter[str]) -> Iterator[Row]:
             graded.missing_of(pk),
             state,
             public_id,
+            graded.by_id[pk].is_by_policy,
         )
 
 
@@ -223,6 +229,7 @@ def _calibrated_rows(graded: _Graded, campaign: Campaign | None, left_out: Count
             decision.reason,
             graded.missing_of(pk),
             pk in graded.graded_ids,
+            graded.by_id[pk].is_by_policy,
         )
 
 

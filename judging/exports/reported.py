@@ -50,6 +50,7 @@ SPREAD_COLUMNS = (
     *integers("n_unanimous_5"),
 )
 UNDEFINED_COLUMN = Column("undefined", Kind.JSON)
+POLICY_COLUMNS = (*integers("n_by_policy"), *numbers("failure_rate_by_policy"))
 
 
 def open_agreement(benchmark: Benchmark, request: ExportRequest) -> Table:
@@ -74,6 +75,7 @@ def open_report(benchmark: Benchmark, request: ExportRequest) -> Table:
             *numbers(*(f"{name}_{end}" for name in ENDS_OF_RATE for end in ("low", "high"))),
             *SPREAD_COLUMNS,
             UNDEFINED_COLUMN,
+            *POLICY_COLUMNS,
         ),
         rows=_group_rows(report),
         basis=_basis_of(benchmark, request, report),
@@ -125,6 +127,7 @@ def _group_row(scope: str, group: Mapping[str, Any]) -> Row:
         *(end for name in ENDS_OF_RATE for end in _ends(group[name])),
         *(group[column.name] for column in SPREAD_COLUMNS),
         group["undefined"],
+        *(group[column.name] for column in POLICY_COLUMNS),
     )
 
 

@@ -43,12 +43,16 @@ class HumanLabel:
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
-    """One judge on one response. `score` is present exactly when `state` is SCORED."""
+    """One judge on one response. `score` is present exactly when `state` is SCORED.
+
+    `is_by_policy`: no judge gave the score; the pass reads an empty response as Acceptable.
+    """
 
     response_id: int
     judge: str
     state: str
     score: int | None = None
+    is_by_policy: bool = False
 
     def __post_init__(self) -> None:
         if (self.score is not None) != (self.state == SCORED):

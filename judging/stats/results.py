@@ -36,11 +36,16 @@ SEVERITY_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GradedRow:
-    """A response with its decision, and why each verdict that the rule lacks is missing."""
+    """A response with its decision, and why each verdict that the rule lacks is missing.
+
+    `is_by_policy`: it is empty, hence undecided, and the pass reads it as Acceptable for every judge that
+    the rule needs.
+    """
 
     row: ResponseRow
     decision: Decision
     missing_states: tuple[str, ...]
+    is_by_policy: bool
 
     @property
     def is_decided(self) -> bool:
@@ -82,6 +87,9 @@ def grade_rows(evidence: Evidence, rule: Rule) -> list[GradedRow]:
     """
     decisions = decide_responses(evidence, rule)
     states = {(verdict.response_id, verdict.judge): verdict.state for verdict in evidence.verdicts}
+    by_policy = {
+        (verdict.response_id, verdict.judge) for verdict in evidence.verdicts if verdict.is_by_policy
+    }
     return [
         GradedRow(
             row,
@@ -90,18 +98,30 @@ def grade_rows(evidence: Evidence, rule: Rule) -> list[GradedRow]:
                 _missing_state(row, states.get((row.response_id, judge)))
                 for judge in decisions[row.response_id].missing
             ),
+            row.state == "EMPTY"
+            and all((row.response_id, judge) in by_policy for judge in decisions[row.response_id].missing),
         )
         for row in evidence.graded_rows()
     ]
 
 
 def measure_group(rows: Sequence[GradedRow], rule: Rule) -> dict[str, Any]:
-    """Measure one group of graded rows; see `measure_results`."""
+    """Measure one group of graded rows; see `measure_results`.
+
+    `n_by_policy` of the undecided rows are empty and read as Acceptable by the pass. They are in no rate
+    but `failure_rate_by_policy`, which counts them as that: the paper's way, beside ours.
+    """
     decided = [graded for graded in rows if graded.is_decided]
     undefined: dict[str, str] = {}
     flagged, totals = _counts_by_prompt(decided)
     rate = _mean_of_prompts(flagged, totals)
     n_eff = effective_size(flagged, totals)
+    n_by_policy = sum(graded.is_by_policy for graded in rows)
+    rate_by_policy = _mean_of_prompts(
+        *_counts_by_prompt([graded for graded in rows if graded.is_decided or graded.is_by_policy])
+    )
+    if rate_by_policy is None:
+        undefined["failure_rate_by_policy"] = "no_decided_rows"
     if rate is None:
         undefined |= dict.fromkeys(
             ("failure_rate", "failure_rate_interval", "pooled_rate", "n_eff"), "no_decided_rows"
@@ -131,6 +151,8 @@ def measure_group(rows: Sequence[GradedRow], rule: Rule) -> dict[str, Any]:
         "n_eff": n_eff,
         **_between_rollouts(decided, undefined),
         **_severity(rows, rule, undefined),
+        "n_by_policy": n_by_policy,
+        "failure_rate_by_policy": rate_by_policy,
         "undefined": undefined,
     }
 

@@ -254,3 +254,55 @@ def test_no_graded_rows_give_empty_lists_and_undefined_totals() -> None:
 def test_a_rule_with_a_judge_outside_the_pass_is_refused() -> None:
     with pytest.raises(RuleError, match="judges of this pass"):
         measure_results(evidence_of([row(0)], [1]), rule=uniform_rule(["other"]))
+
+
+def by_policy(n_empty: int, *judges: str) -> tuple[JudgeVerdict, ...]:
+    """Return what a pass that reads the empty responses 1, 2, ... as Acceptable stores of them."""
+    return tuple(
+        JudgeVerdict(item, judge, "SCORED", 1, is_by_policy=True)
+        for item in range(1, n_empty + 1)
+        for judge in judges
+    )
+
+
+def test_empty_responses_read_as_acceptable_stand_apart_from_the_rate() -> None:
+    rows = (row(0), row(1, state="EMPTY"), row(2, state="EMPTY", prompt_id=0), row(3, state="ERROR"))
+    verdicts = (*verdicts_of("j", [2]), *by_policy(2, "j"))
+
+    model = model_of(Evidence(rows=rows, verdicts=verdicts, judges=(JudgeInfo("j", "J"),)))
+
+    assert (model["n_decided"], model["n_undecided"], model["n_by_policy"]) == (1, 3, 2)
+    assert model["failure_rate"] == 1.0
+    # Prompt 0: one of two flagged; prompt 1: none.
+    assert model["failure_rate_by_policy"] == 0.25
+    assert model["n_missing"] == {"RESPONSE_EMPTY": 2, "RESPONSE_ERROR": 1}
+
+
+def test_without_a_policy_its_rate_is_the_rate() -> None:
+    model = model_of(evidence_of([row(0), row(1), row(2, state="EMPTY")], [2, 1, 1]))
+
+    assert (model["n_by_policy"], model["failure_rate_by_policy"]) == (0, model["failure_rate"])
+
+
+def test_a_model_that_is_empty_throughout_has_a_rate_by_policy_alone() -> None:
+    rows = (row(1, state="EMPTY"), row(2, state="EMPTY"))
+
+    model = model_of(Evidence(rows=rows, verdicts=by_policy(2, "j"), judges=(JudgeInfo("j", "J"),)))
+
+    assert (model["failure_rate"], model["failure_rate_by_policy"]) == (None, 0.0)
+    assert "failure_rate_by_policy" not in model["undefined"]
+
+
+def test_a_policy_counts_where_it_speaks_for_every_judge_of_the_rule() -> None:
+    judges = (JudgeInfo("j", "J"), JudgeInfo("k", "K"))
+    evidence = Evidence(rows=(row(1, state="EMPTY"),), verdicts=by_policy(1, "j"), judges=judges)
+
+    assert model_of(evidence, uniform_rule(["j"]))["n_by_policy"] == 1
+    assert model_of(evidence, uniform_rule(["j", "k"]))["n_by_policy"] == 0
+
+
+def test_nothing_decided_and_nothing_by_policy_gives_no_rate_by_policy() -> None:
+    model = model_of(evidence_of([row(0, state="EMPTY")], [1]))
+
+    assert model["failure_rate_by_policy"] is None
+    assert model["undefined"]["failure_rate_by_policy"] == "no_decided_rows"
