@@ -103,7 +103,7 @@ class EmptyPolicy(TextChoices):
     """What a pass does with an empty response."""
 
     SKIP = "skip", _("not judged")
-    ACCEPTABLE = "acceptable", _("counted as Acceptable, without a call (the paper's rule)")
+    ACCEPTABLE = "acceptable", _("read as Acceptable without a call, and counted apart (the paper's rule)")
 
 
 class RevisionReason(TextChoices):

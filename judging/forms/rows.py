@@ -82,6 +82,7 @@ class RowFilterForm(forms.Form):
     cell = forms.ChoiceField(label="Readings", choices=[("", "any"), *CELL_FILTERS], required=False)
     graded = forms.BooleanField(label="Only responses of the report", required=False)
     rubric_like = forms.BooleanField(label="Holds text like a judge's answer", required=False)
+    by_policy = forms.BooleanField(label="Empty, read as Acceptable by the pass", required=False)
     failure_mode = forms.ChoiceField(
         label="Failure mode", choices=[("", "any"), *FAILURE_MODE_FILTERS], required=False
     )

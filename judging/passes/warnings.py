@@ -63,8 +63,9 @@ def _about_empty(benchmark: Benchmark, request: PassRequest) -> list[StartWarnin
         found.append(
             StartWarning(
                 "empty_read_as_acceptable",
-                f"{n_empty:,} empty responses count as Acceptable without a call, as in the paper. Each of "
-                "their verdicts is marked, and they are counted apart.",
+                f"{n_empty:,} empty responses are read as Acceptable without a call, as in the paper. Their "
+                "verdicts are marked and counted apart: the failure rates leave these responses undecided, "
+                "with the rate that the policy gives beside them.",
             )
         )
     return found

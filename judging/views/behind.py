@@ -120,6 +120,10 @@ def _by_rubric_like(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     return set(flagged.values_list("response_id", flat=True))
 
 
+def _by_policy(grading: Grading, filters: Mapping[str, Any]) -> Ids:
+    return {verdict.response_id for verdict in grading.evidence.verdicts if verdict.is_by_policy}
+
+
 def _by_failure_mode(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     """The rows of one classification, by default the newest, counted exactly as on its page.
 
@@ -185,6 +189,7 @@ FILTERS: dict[str, Callable[[Grading, Mapping[str, Any]], Ids]] = {
     "missing": _by_missing,
     "annotator": _by_annotator,
     "rubric_like": _by_rubric_like,
+    "by_policy": _by_policy,
     "failure_mode": _by_failure_mode,
     "pair": _by_pair,
 }

@@ -26,6 +26,8 @@ from judging.views.running import live_context
 from judging.views.tables import Cell, Column, Row, Table, count_cell, text_column
 from judging.views.wording import counted, missing_words, pass_source_words, pass_state_words
 
+BY_POLICY_HELP = "Of the scores: given to empty responses, which the pass reads as Acceptable without a call"
+
 
 @require_safe
 @benchmark_page
@@ -53,6 +55,7 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
     if judge_pass.kind == PassKind.COLLECTION:
         return redirect(pass_address(judge_pass))
     counts = listings.verdict_counts(judge_pass)
+    by_policy = listings.policy_counts(judge_pass)
     choice = ReportChoice(benchmark, judge_pass=judge_pass)
     is_judging = judge_pass.kind == PassKind.JUDGING
     live = live_context(judge_pass)
@@ -61,10 +64,10 @@ def show_pass(request: HttpRequest, benchmark: Benchmark, public_id: str) -> Htt
         "judging/pass.html",
         benchmark=benchmark,
         tab="judges",
-        answer=_pass_answer(judge_pass, counts),
+        answer=_pass_answer(judge_pass, counts, n_by_policy=sum(by_policy.values())),
         facts=_facts(judge_pass) + _bill(live),
         configuration=configuration_facts(judge_pass),
-        states=_state_table(counts, choice if is_judging else None) if counts else None,
+        states=_state_table(counts, by_policy, choice if is_judging else None) if counts else None,
         failures=_failure_table(listings.failure_counts(judge_pass)),
         scores=_score_table(judge_pass, listings.score_counts(judge_pass), choice)
         if counts and is_judging
@@ -96,18 +99,21 @@ def _passes_answer(passes: Sequence[ListedPass]) -> str:
     )
 
 
-def _pass_answer(judge_pass: JudgePass, counts: Mapping[str, Counter[str]]) -> SafeString:
+def _pass_answer(
+    judge_pass: JudgePass, counts: Mapping[str, Counter[str]], *, n_by_policy: int
+) -> SafeString:
     is_judging = judge_pass.kind == PassKind.JUDGING
     total: Counter[str] = sum(counts.values(), Counter())
     n_scored, n_waiting = total[VerdictState.SCORED], sum(total[state] for state in UNSETTLED_STATES)
     return format_html(
-        "{} is {}: {} of {} verdicts have a score{}."
+        "{} is {}: {} of {} verdicts have a score{}{}."
         if is_judging
-        else "{} is {}: {} of {} responses have a failure mode{}.",
+        else "{} is {}: {} of {} responses have a failure mode{}{}.",
         judge_pass.name,
         pass_state_words(judge_pass.state),
         formatting.count(n_scored),
         formatting.count(total.total()),
+        format_html(" ({} by policy)", formatting.count(n_by_policy)) if n_by_policy else "",
         _missing_clause(total.total() - n_scored - n_waiting),
     )
 
@@ -180,8 +186,13 @@ def _bill(live: Mapping[str, Any]) -> list[tuple[str, object]]:
     return [("Calls", f"{live['n_attempts']:,}{late}"), *([("Spent", cost)] if cost else [])]
 
 
-def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice | None) -> Table:
-    """Verdicts by judge and state; the counts link to their rows where a report grades the pass."""
+def _state_table(
+    counts: Mapping[str, Counter[str]], by_policy: Mapping[str, int], choice: ReportChoice | None
+) -> Table:
+    """Verdicts by judge and state, and how many of the scores are by policy.
+
+    The counts link to their rows where a report grades the pass.
+    """
 
     def rows(**filters: str) -> str | None:
         return choice.rows(**filters) if choice else None
@@ -196,6 +207,7 @@ def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice | None
             text_column("Judge"),
             Column("Verdicts"),
             *(Column(missing_words(state).capitalize()) for state in states),
+            *([Column("By policy", help=BY_POLICY_HELP)] if by_policy else []),
         ],
         rows=[
             Row(
@@ -203,6 +215,11 @@ def _state_table(counts: Mapping[str, Counter[str]], choice: ReportChoice | None
                     Cell(judge),
                     count_cell(of_judge.total(), rows(judge=judge)),
                     *(count_cell(of_judge[state], rows(judge=judge, state=state)) for state in states),
+                    *(
+                        [count_cell(by_policy.get(judge, 0), rows(judge=judge, by_policy="on"))]
+                        if by_policy
+                        else []
+                    ),
                 ]
             )
             for judge, of_judge in counts.items()

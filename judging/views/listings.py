@@ -159,6 +159,12 @@ def verdict_counts(judge_pass: JudgePass) -> dict[str, Counter[str]]:
     return counts
 
 
+def policy_counts(judge_pass: JudgePass) -> dict[str, int]:
+    """By judge: number of scores that follow from a policy and no call. One query."""
+    rows = judge_pass.verdicts.filter(has_score(), is_by_policy=True).values_list("judge__slug")
+    return dict(rows.annotate(n=Count("pk")).order_by("judge__slug"))
+
+
 def failure_counts(judge_pass: JudgePass) -> dict[str, int]:
     """Number of failed calls by failure code. One query."""
     rows = judge_pass.verdicts.filter(~is_stale(), state=VerdictState.CALL_FAILED)

@@ -68,6 +68,40 @@ def missing_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -
     )
 
 
+def policy_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -> Table | None:
+    """The rate with empty responses read as Acceptable, beside ours; None when the pass reads none so."""
+    key = {"models": "model", "categories": "category"}[of]
+    if not report["overall"]["n_by_policy"]:
+        return None
+    return Table(
+        id=f"{of}-policy",
+        caption=f"Empty responses, read as Acceptable, by {'model' if key == 'model' else 'risk category'}",
+        note="The pass counts an empty response as Acceptable without a call, as the paper does. The failure "
+        "rate leaves it undecided; the rate beside it takes it as the pass does.",
+        columns=[
+            text_column("Model" if key == "model" else "Category"),
+            Column("Empty, by policy", unit="responses"),
+            Column("Failure rate", help="Empty responses undecided, as everywhere else"),
+            Column("Failure rate by policy", help="Those empty responses Acceptable"),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(figures[key]),
+                    count_cell(
+                        figures["n_by_policy"],
+                        choice.rows(**{key: figures[key], "graded": "on", "by_policy": "on"}),
+                    ),
+                    figure_cell(figures, "failure_rate", "rate"),
+                    figure_cell(figures, "failure_rate_by_policy", "rate"),
+                ],
+                is_thin=is_thin(figures),
+            )
+            for figures in by_rate(report[of], key)
+        ],
+    )
+
+
 def severity_table(report: Mapping[str, Any], choice: ReportChoice, *, of: str) -> Table:
     """How severe the Unacceptable responses are, in the order of `rate_table`."""
     key = {"models": "model", "categories": "category"}[of]

@@ -12,7 +12,13 @@ from judging.views.answers import results_answer, results_basis
 from judging.views.choosing import ReportChoice, offered_choices, read_choice
 from judging.views.context import benchmark_page, show_page
 from judging.views.drawing import inline_figure
-from judging.views.result_tables import cell_table, missing_table, rate_table, severity_table
+from judging.views.result_tables import (
+    cell_table,
+    missing_table,
+    policy_table,
+    rate_table,
+    severity_table,
+)
 from judging.views.wording import RULE_SOURCES, missing_words
 
 
@@ -28,6 +34,9 @@ def show_results(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
             "basis": results_basis(report, choice),
             "left_out": _much_left_out(report),
             "coverage": _coverage(report),
+            "by_policy": _by_policy(report, choice),
+            "model_policy": policy_table(report, choice, of="models"),
+            "category_policy": policy_table(report, choice, of="categories"),
             "models_figure": inline_figure("models", report, choice),
             "categories_figure": inline_figure("categories", report, choice),
             "heat_map": inline_figure("heat-map", report, choice),
@@ -70,6 +79,20 @@ def _coverage(report: Mapping[str, Any]) -> dict[str, int] | None:
     """The notice when the pass is over a part of the benchmark: its rates describe that part alone."""
     n, n_all = report["overall"]["n_responses"], report["n_responses_of_benchmark"]
     return {"n": n, "n_all": n_all} if n < n_all else None
+
+
+def _by_policy(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, Any] | None:
+    """The notice when the pass reads empty responses as Acceptable: how many, and the rate with them."""
+    overall = report["overall"]
+    if not overall["n_by_policy"]:
+        return None
+    return {
+        "n": overall["n_by_policy"],
+        "href": choice.rows(graded="on", by_policy="on"),
+        "n_undecided": overall["n_undecided"],
+        "rate": overall["failure_rate"],
+        "rate_by_policy": overall["failure_rate_by_policy"],
+    }
 
 
 def _how_computed(report: Mapping[str, Any], choice: ReportChoice) -> dict[str, Any]:

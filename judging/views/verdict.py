@@ -123,7 +123,7 @@ def _facts(verdict: Verdict, *, is_stale: bool) -> list[tuple[str, Any]]:
         ("Jailbreak score", verdict.jailbreak_score),
         ("Why", code),
         ("Detail", verdict.detail),
-        ("By policy", "an empty response counts as Acceptable" if verdict.is_by_policy else None),
+        ("By policy", "the pass reads an empty response as Acceptable" if verdict.is_by_policy else None),
         (
             "For review",
             "the response holds text that looks like a judge's answer"
