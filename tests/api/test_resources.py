@@ -322,3 +322,11 @@ def test_address_that_leads_nowhere_answers_in_the_apis_shape(researcher_client:
 
     assert answer.status_code == 404
     assert answer.json()["code"] == "not_found"
+
+
+def test_address_that_leads_nowhere_answers_a_token_s_post_in_the_apis_shape() -> None:
+    """A script sends no CSRF token, and must not be shown the page that says so."""
+    answer = Client(enforce_csrf_checks=True).post("/api/v1/no-such-thing/")
+
+    assert answer.status_code == 404
+    assert answer.json()["code"] == "not_found"
