@@ -4,9 +4,10 @@ The only module that imports the openai SDK, inside `__aenter__`, as it takes a 
 """
 
 import asyncio
+import functools
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -205,14 +206,17 @@ class JudgeClient:
             return _read_transport_fault(error)
 
     async def _set_headers(self, request: "httpx2.Request") -> None:
-        for name in [name for name in request.headers if name.casefold() not in _SENT_HEADERS]:
-            del request.headers[name]
+        import httpx2
+
+        # Made anew: taking headers away one by one walks the list each time.
+        headers = [(name, value) for name, value in request.headers.items() if name in _SENT_HEADERS]
         # The cap counts bytes as they arrive; a compressed reply could unfold to any size behind it.
-        request.headers["Accept-Encoding"] = "identity"
+        headers.append(("Accept-Encoding", "identity"))
         variable = self._endpoint.key_variable
         key = read_key(variable) if variable is not None else None
         if key is not None:
-            request.headers["Authorization"] = f"Bearer {key}"
+            headers.append(("Authorization", f"Bearer {key}"))
+        request.headers = httpx2.Headers(headers)
 
     async def _cap_reply(self, response: "httpx2.Response") -> None:
         import httpx2
@@ -225,18 +229,27 @@ class JudgeClient:
         response.encoding = "utf-8"
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             raise TypeError("The reply of an asynchronous call has no asynchronous stream.")
-        inner: httpx2.AsyncByteStream = response.stream
-        cap = self._reply_cap_bytes
+        response.stream = _capped_stream()(response.stream, self._reply_cap_bytes)
 
-        class Capped(httpx2.AsyncByteStream):
-            async def __aiter__(self) -> AsyncIterator[bytes]:
-                async for chunk in capped(inner, cap_bytes=cap):
-                    yield chunk
 
-            async def aclose(self) -> None:
-                await inner.aclose()
+@functools.cache
+def _capped_stream() -> "Callable[[httpx2.AsyncByteStream, int], httpx2.AsyncByteStream]":
+    """The class of capped streams, made once: httpx2 is loaded late, and a class a call is costly."""
+    import httpx2
 
-        response.stream = Capped()
+    class Capped(httpx2.AsyncByteStream):
+        def __init__(self, inner: httpx2.AsyncByteStream, cap_bytes: int) -> None:
+            self._inner = inner
+            self._cap_bytes = cap_bytes
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in capped(self._inner, cap_bytes=self._cap_bytes):
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    return Capped
 
 
 def _milliseconds_since(started: float) -> int:
