@@ -28,7 +28,7 @@ def test_short_profile_of_kills_and_faults(site: Installation, seed: int) -> Non
         site.broker.client.flushall()
     wait_until(site.is_over, most_s=60)
 
-    assert site.status(judge_pass)["state"] == "FINISHED"
+    assert site.query("SELECT public_id, state FROM judging_judgepass") == [(judge_pass, "FINISHED")]
     totals = assert_one_honest_result_a_row(site, provider, n_rows=180, n_kills=2)
     assert totals.states["SCORED"] > 160
 
