@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from django.core.management import call_command
 from django.core.management.base import CommandError
 from sklearn.metrics import cohen_kappa_score
 
@@ -268,6 +269,12 @@ def test_every_fault_is_an_option_of_the_command() -> None:
     options = vars(parser.parse_args([]))
 
     assert all(options[fault] == 0.0 for fault in get_args(Fault))
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_cannot_be_is_refused(port: int) -> None:
+    with pytest.raises(CommandError, match=f"--port is {port}; expected 0 to 65535"):
+        call_command(Command(), port=port)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"ab": 6}', '{"ab": "3"}', '{"ab": true}', '{"ab": 1.0}'])

@@ -11,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from judging.llm.fake_provider import FakeProviderSettings, run
 from judging.llm.simulated_replies import Fault, FaultRates
 
+LAST_PORT = 65535
+
 
 class Command(BaseCommand):
     help = "Serve an OpenAI-compatible provider with simulated answers and faults on 127.0.0.1."
@@ -63,6 +65,8 @@ class Command(BaseCommand):
             rejects=tuple(given for given in options["reject"] if ":" not in given),
             model_rejects=read_model_rejects(options["reject"]),
         )
+        if not 0 <= options["port"] <= LAST_PORT:
+            raise CommandError(f"--port is {options['port']}; expected 0 to {LAST_PORT}, 0 for a free one.")
         try:
             run(settings, port=options["port"], on_ready=self._announce)
         except OSError as error:

@@ -7,7 +7,7 @@ from typing import Any
 from celery import current_app
 from celery.platforms import SecurityWarning
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from judging.passes.waking import QUEUE_OF_KIND
 
@@ -33,6 +33,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["concurrency"] < 1:
+            raise CommandError(
+                f"--concurrency is {options['concurrency']}; expected 1 or more. Leave it out for 16."
+            )
         if settings.USES_MEMORY_BROKER:
             # Messages cannot come from outside this process, whoever it runs as.
             warnings.simplefilter("ignore", SecurityWarning)
