@@ -56,8 +56,8 @@ def refuse_other_settings(continues: JudgePass, configuration: Mapping[str, Any]
     ]
     if differing:
         raise PassError(
-            f"{continues.name} was judged with another {', '.join(differing)} than a pass would be now, and "
-            "its scores cannot stand beside new ones. Start a pass of its own.",
+            f"{continues.name} was judged with other settings than a pass would be now "
+            f"({', '.join(differing)}), so its scores cannot stand beside new ones. Start a new pass.",
             code="other_settings",
         )
     read_otherwise = Verdict.objects.filter(has_score(), judge_pass=continues, raw_text__isnull=False)
