@@ -29,7 +29,7 @@ PREFLIGHT_TEXT = "Reply with the single word OK."
 
 # Of the SDK's headers only these leave the machine: its telemetry and whatever OPENAI_ORG_ID or
 # OPENAI_CUSTOM_HEADERS hold would otherwise go to every provider.
-_SENT_HEADERS = frozenset({"host", "accept", "content-type", "content-length", "user-agent"})
+_SENT_HEADERS = frozenset({b"host", b"accept", b"content-type", b"content-length", b"user-agent"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,14 +208,14 @@ class JudgeClient:
     async def _set_headers(self, request: "httpx2.Request") -> None:
         import httpx2
 
-        # Made anew: taking headers away one by one walks the list each time.
-        headers = [(name, value) for name, value in request.headers.items() if name in _SENT_HEADERS]
+        # Made anew and from bytes: taking headers away one by one walks and decodes the list each time.
+        headers = [(name, value) for name, value in request.headers.raw if name.lower() in _SENT_HEADERS]
         # The cap counts bytes as they arrive; a compressed reply could unfold to any size behind it.
-        headers.append(("Accept-Encoding", "identity"))
+        headers.append((b"Accept-Encoding", b"identity"))
         variable = self._endpoint.key_variable
         key = read_key(variable) if variable is not None else None
         if key is not None:
-            headers.append(("Authorization", f"Bearer {key}"))
+            headers.append((b"Authorization", f"Bearer {key}".encode("ascii")))
         request.headers = httpx2.Headers(headers)
 
     async def _cap_reply(self, response: "httpx2.Response") -> None:

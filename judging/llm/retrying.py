@@ -6,7 +6,7 @@ a reservation of its own, so every step here is counted in the row's history.
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Protocol
 
 from judging.llm.calls import CallKind, CallOutcome
@@ -68,7 +68,8 @@ class History:
 
     def as_dict(self) -> dict[str, Any]:
         """Values that JSON can hold."""
-        return {**asdict(self), "resent_without": list(self.resent_without)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "resent_without": list(self.resent_without)}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "History":

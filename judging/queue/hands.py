@@ -124,7 +124,8 @@ class Hands:
 
     def _press_if_due(self) -> None:
         is_starved = not self._ready and not self.is_short
-        if is_starved or len(self.finished) * 2 >= max(self.slots, 1):
+        is_over = not self._in_flight
+        if is_starved or is_over or len(self.finished) * 2 >= max(self.slots, 1):
             self._pressing.set()
 
 
