@@ -11,6 +11,7 @@ from annotation.audit import record_event
 from annotation.choices import AssignmentState, CorrectionReason, ResponseState
 from annotation.errors import Conflict, DomainError
 from annotation.importing.cells import hash_text
+from annotation.importing.tables import MAX_CELL_BYTES
 from annotation.models import Account, Assignment, CampaignItem, Label, Response, ResponseRevision
 
 
@@ -39,7 +40,7 @@ def correct_response(
         The response as it now is.
 
     Raises:
-        UnusableText: blank, the same as before, or not storable.
+        UnusableText: blank, the same as before, too long, or not storable.
         Conflict: it was labelled, somebody reads it at the moment, or another response to the same prompt
             outside any rollout has this text.
     """
@@ -50,7 +51,9 @@ def correct_response(
             if text == locked.text:
                 raise UnusableText("This is the text that the response has already. Nothing was changed.")
             items = CampaignItem.objects.filter(response=locked).order_by("pk")
-            _refuse_read(list(items.select_for_update(no_key=True).values_list("pk", flat=True)))
+            item_ids = list(items.select_for_update(no_key=True).values_list("pk", flat=True))
+            refuse_labelled(locked)
+            _refuse_read(item_ids)
             revision = ResponseRevision.objects.create(
                 response=locked,
                 text=locked.text,
@@ -83,9 +86,27 @@ def correct_response(
     return locked
 
 
+def refuse_labelled(response: Response) -> None:
+    """Check that no label is about the response's text.
+
+    Raises:
+        Conflict: there is one, whether it still counts or not.
+    """
+    if Label.objects.filter(item__response=response).exists():
+        raise Conflict(
+            "The response has been labelled, and labels are about the text that people read. Import the "
+            "right text as a response of its own.",
+            code="response_labelled",
+        )
+
+
 def _check(text: str) -> None:
     if not text.strip():
         raise UnusableText("The text is blank; expected what the model answered. Paste the whole answer.")
+    if (size := len(text.encode("utf-8", "surrogatepass"))) > MAX_CELL_BYTES:
+        raise UnusableText(
+            f"The text has {size:,} bytes; a response may have {MAX_CELL_BYTES:,}, as in a file. Shorten it."
+        )
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise UnusableText(
             "The text holds characters that cannot be stored (a zero byte or half of a surrogate pair). "
@@ -94,13 +115,7 @@ def _check(text: str) -> None:
 
 
 def _refuse_read(item_ids: list[int]) -> None:
-    """Refuse while a label or a reader depends on the text; put items back that nobody reads any more."""
-    if Label.objects.filter(item__in=item_ids).exists():
-        raise Conflict(
-            "The response has been labelled, and labels are about the text that people read. Import the "
-            "right text as a response of its own.",
-            code="response_labelled",
-        )
+    """Refuse while a reader has the text before them; put items back that nobody reads any more."""
     opened = Assignment.objects.filter(item__in=item_ids, state=AssignmentState.OPEN)
     if opened.filter(lease_until__gt=Now()).exists():
         raise Conflict(

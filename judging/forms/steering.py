@@ -4,11 +4,20 @@ from django import forms
 
 
 class RaiseCapsForm(forms.Form):
-    """Higher caps for a paused pass. Blank ones stay as they are."""
+    """Higher caps for a pass that goes on. Blank ones stay as they are."""
 
-    max_calls = forms.IntegerField(label="At most so many calls", min_value=1, required=False)
+    max_calls = forms.IntegerField(
+        label="At most so many calls",
+        help_text="In all, with those already made.",
+        min_value=1,
+        required=False,
+    )
     max_cost = forms.DecimalField(
-        label="At most so much money", min_value=0, decimal_places=2, required=False
+        label="At most so much money",
+        help_text="In all, with what is already spent.",
+        min_value=0,
+        decimal_places=2,
+        required=False,
     )
 
 

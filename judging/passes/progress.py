@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from judging.amounts import MICROS
@@ -21,6 +21,8 @@ class PassProgress:
     """Where a pass stands now. Rates are settled rows per second over the last 30 s.
 
     `n_late` of the attempts changed no verdict: their rows had been taken back or cancelled.
+    `cost_beside` is the part of `cost` that no attempt's own price explains: calls whose outcome was lost or
+    whose length is unknown, at their worst case, and vectors of texts.
     """
 
     judge_pass: JudgePass
@@ -28,6 +30,7 @@ class PassProgress:
     n_attempts: int
     n_late: int
     cost: float | None
+    cost_beside: float | None
     rate_per_s: float | None
     seconds_left: int | None
 
@@ -71,10 +74,14 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
         span = float(RATE_WINDOW_S)
         if judge_pass.started_at is not None and judge_pass.started_at > since:
             span = max((timezone.now() - judge_pass.started_at).total_seconds(), 1.0)
-        rate = rows.filter(settled_at__gte=since).exclude(state="SKIPPED").count() / span
+        # A row without a token was settled as the pass began, without any call.
+        rate = rows.filter(settled_at__gte=since, token__gt=0).exclude(state="SKIPPED").count() / span
     attempts = rows.aggregate(
-        n=Count("attempts"), n_late=Count("attempts", filter=Q(attempts__detail__startswith=LATE_PREFIX))
+        n=Count("attempts"),
+        n_late=Count("attempts", filter=Q(attempts__detail__startswith=LATE_PREFIX)),
+        micros=Sum("attempts__cost_micros", default=0),
     )
+    beside = judge_pass.cost_settled_micros - attempts["micros"]
     has_prices = judge_pass.configuration.get("worst_call_micros") is not None
     return PassProgress(
         judge_pass=judge_pass,
@@ -82,6 +89,7 @@ def measure_progress(judge_pass: JudgePass) -> PassProgress:
         n_attempts=attempts["n"],
         n_late=attempts["n_late"],
         cost=judge_pass.cost_settled_micros / MICROS if has_prices else None,
+        cost_beside=max(beside, 0) / MICROS if has_prices else None,
         rate_per_s=rate,
         seconds_left=round(n_open / rate) if rate else None,
     )

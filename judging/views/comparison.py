@@ -116,6 +116,7 @@ def show_comparison(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         report=document,
         choice=choice,
         offered=_offered(choice, passes, pair),
+        unfinished=[one.name for one in (choice.before, choice.after) if one.state != PassState.FINISHED],
         figure=inline_figure(document, choice.figure),
         verdicts=verdict_table(document, choice),
         models=groups_table(document["models"], "model", choice),

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods
 
 from annotation.choices import CorrectionReason
-from annotation.correcting import UnusableText, correct_response
+from annotation.correcting import UnusableText, correct_response, refuse_labelled
 from annotation.models import Benchmark, Response
 from judging.forms.correcting import CorrectionForm
 from judging.models import Verdict
@@ -22,6 +22,7 @@ def correct(request: HttpRequest, benchmark: Benchmark, public_id: str) -> HttpR
     """The text to correct, and what that does to its verdicts; a POST corrects it."""
     responses = Response.objects.select_related("prompt", "target_model")
     response = get_object_or_404(responses, prompt__benchmark=benchmark, public_id=public_id)
+    refuse_labelled(response)
     form = CorrectionForm(request.POST or None, initial={"text": response.text})
     status = HTTPStatus.OK
     if request.method == "POST":

@@ -182,8 +182,13 @@ def _bill(live: Mapping[str, Any]) -> list[tuple[str, object]]:
     if live["is_live"] or not live["n_attempts"]:
         return []
     late = f" ({live['n_late']:,} too late to count)" if live["n_late"] else ""
-    cost = live["progress"]["cost"]
-    return [("Calls", f"{live['n_attempts']:,}{late}"), *([("Spent", cost)] if cost else [])]
+    cost, beside = live["progress"]["cost"], live["cost_beside"]
+    unknown = f", {beside} of it at the worst case or for vectors of texts" if beside else ""
+    return [
+        ("Calls", f"{live['n_attempts']:,}{late}"),
+        *([("Cap", live["calls_used"])] if live["calls_used"] else []),
+        *([("Spent", f"{cost}{unknown}")] if cost else []),
+    ]
 
 
 def _state_table(

@@ -27,6 +27,8 @@ from judging.views.wording import pass_state_words, row_state_words
 # From here on a time of day alone could be read as today's.
 FAR = dt.timedelta(hours=12)
 ENDED = (PassState.FINISHED, PassState.CANCELLED)
+# Amounts are shown with two decimals; less than half of the last is nothing to speak of.
+SHOWN_COST = 0.005
 
 
 @require_POST
@@ -75,6 +77,8 @@ def live_context(judge_pass: JudgePass) -> dict[str, Any]:
         "progress": _shown(measured),
         "n_attempts": measured.n_attempts,
         "n_late": measured.n_late,
+        "calls_used": _calls_used(judge_pass, measured),
+        "cost_beside": _amount(measured.cost_beside) if (measured.cost_beside or 0) >= SHOWN_COST else None,
         "waits": [_shown_wait(wait, waits) for wait in waits],
         "stalled_endpoints": stalled_endpoints(judge_pass),
     }
@@ -99,6 +103,18 @@ def _shown(measured: PassProgress) -> dict[str, object]:
         "seconds_left": measured.seconds_left,
         "cost": _amount(measured.cost),
     }
+
+
+def _calls_used(judge_pass: JudgePass, measured: PassProgress) -> str | None:
+    """How much of the cap on calls is used up, and by what beside the calls on record; None without a cap."""
+    if judge_pass.max_calls is None:
+        return None
+    used = judge_pass.n_calls_reserved
+    beside = used - measured.n_attempts
+    rest = (
+        f", {beside:,} of them under way, lost with a worker, or for vectors of texts" if beside > 0 else ""
+    )
+    return f"{used:,} of at most {judge_pass.max_calls:,} calls are used up{rest}"
 
 
 def _amount(cost: float | Decimal | None) -> str | None:

@@ -75,6 +75,11 @@ def test_text_that_no_response_can_have_is_refused(text: str) -> None:
         correct(make_response(), text)
 
 
+def test_text_longer_than_a_file_may_hold_is_refused() -> None:
+    with pytest.raises(UnusableText, match="1,000,002 bytes"):
+        correct(make_response(), "é" * 500_001)
+
+
 def test_same_text_is_refused() -> None:
     response = make_response()
 

@@ -48,6 +48,20 @@ def test_every_count_leads_to_exactly_its_rows(
     assert {cell.href is None for cell in of_judges if cell.value} == {False}
 
 
+def test_pass_that_is_not_finished_is_named(
+    researcher_client: Client, study: Study, later: JudgePass
+) -> None:
+    finished = researcher_client.get(address()).content.decode()
+    JudgePass.objects.filter(pk=later.pk).update(state="RUNNING")
+
+    unfinished = researcher_client.get(
+        address(), {"before": study.judge_pass.public_id, "after": later.public_id}
+    ).content.decode()
+
+    assert "not finished" not in finished
+    assert f"{later.name} is not finished" in unfinished
+
+
 def test_rows_are_those_that_differ_unless_told(
     researcher_client: Client, study: Study, later: JudgePass
 ) -> None:

@@ -57,6 +57,7 @@ def test_labelled_response_offers_no_correction(researcher_client: Client, study
     page = researcher_client.get(reverse("judging:response", args=["study", labelled.public_id]))
 
     assert where not in page.content.decode()
+    assert researcher_client.get(where).status_code == 409
     assert researcher_client.post(where, {"text": RIGHT, "reason": "OTHER"}).status_code == 409
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from judging.choices import PassSource, PassState, PauseReason, VerdictState
 from judging.models import JudgePass, Verdict
-from tests.factories import make_pass, make_verdict
+from tests.factories import make_attempt, make_pass, make_verdict
 from tests.judging_pages.study import Study
 
 
@@ -58,6 +58,27 @@ def test_a_pass_at_its_budget_is_resumed_with_a_higher_cap(
     assert "expected a cap of 4 calls or more" in kept.content.decode()
     assert "Enter a whole number" in senseless.content.decode()
     assert (judge_pass.state, judge_pass.max_calls) == (PassState.RUNNING, 9)
+
+
+def test_used_up_cap_is_accounted_for(researcher_client: Client, study: Study) -> None:
+    judge_pass = started_pass(
+        study,
+        max_calls=9,
+        n_calls_reserved=5,
+        cost_settled_micros=250_000,
+        configuration={"judges": {}, "worst_call_micros": 50_000},
+    )
+    verdict = make_verdict(judge_pass=judge_pass, response=study.responses[0], judge=study.judges[0], token=1)
+    make_attempt(verdict=verdict, cost_micros=50_000)
+
+    live = words_of(researcher_client.get(address("pass", study, judge_pass)).content.decode())
+    JudgePass.objects.filter(pk=judge_pass.pk).update(state=PassState.CANCELLED)
+    ended = words_of(researcher_client.get(address("pass", study, judge_pass)).content.decode())
+
+    assert "1 call so far. 5 of at most 9 calls are used up, 4 of them under way, lost with a worker" in live
+    assert "Of what is spent, 0.20 is for calls whose outcome or length is not known" in live
+    assert "5 of at most 9 calls are used up" in ended
+    assert "0.25, 0.20 of it at the worst case" in ended
 
 
 def test_a_pass_that_paused_itself_gives_its_own_reason(researcher_client: Client, study: Study) -> None:

@@ -38,9 +38,32 @@ def make_running_pass(*, n_scored: int, n_pending: int, **values: Any) -> JudgeP
             judge=judge,
             response=make_response(prompt=make_prompt(benchmark=judge_pass.benchmark)),
             state="SCORED" if is_scored else "PENDING",
+            token=1 if is_scored else 0,
             settled_at=timezone.now() if is_scored else None,
         )
     return judge_pass
+
+
+def test_scores_by_policy_are_no_rate() -> None:
+    judge_pass = make_running_pass(n_scored=0, n_pending=3)
+    make_verdict(judge_pass=judge_pass, is_by_policy=True, settled_at=timezone.now())
+
+    progress = measure_progress(judge_pass)
+
+    assert (progress.rate_per_s, progress.seconds_left) == (0, None)
+
+
+def test_cost_beside_the_ledger_is_told_apart() -> None:
+    judge_pass = make_running_pass(
+        n_scored=2, n_pending=0, configuration={"worst_call_micros": 50_000}, cost_settled_micros=120_000
+    )
+    known, lost = judge_pass.verdicts.order_by("pk")
+    make_attempt(verdict=known, cost_micros=20_000)
+    make_attempt(verdict=lost, cost_micros=None, outcome="timeout")
+
+    progress = measure_progress(judge_pass)
+
+    assert (progress.cost, progress.cost_beside) == (0.12, 0.1)
 
 
 def test_rate_and_time_left_come_from_the_last_half_minute() -> None:
