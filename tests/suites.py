@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 # Tests that touch no database give the same result on each and run once.
-WITHOUT_DATABASE = ("tests/stats", "tests/llm")
+WITHOUT_DATABASE = ("tests/stats", "tests/llm", "tests/benchmarks")
 # pytest's exit code when no test was selected.
 NO_TESTS = 5
 
