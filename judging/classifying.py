@@ -5,7 +5,6 @@ It is a pass of its own kind. Its rows, budget, pauses and resumes are those of 
 
 import hashlib
 import itertools
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +21,7 @@ from judging.amounts import to_micros
 from judging.choices import EmptyPolicy, PassKind, PassSource, PassState
 from judging.errors import PassError
 from judging.llm.endpoints import find_model, load_endpoints
+from judging.llm.offers import OfferedModel, offered_models
 from judging.models import EndpointGate, JudgePass
 from judging.passes import budgets
 from judging.passes.configuration import digest_of, freeze, freeze_costs, most_prompt_bytes
@@ -63,32 +63,13 @@ class ClassificationRequest:
     again: bool = False
 
 
-@dataclass(frozen=True)
-class OfferedClassifier:
-    """A classifier that the endpoints file offers, and whether its key is at hand."""
-
-    slug: str
-    endpoint_name: str
-    has_key: bool
-
-
-def offered_classifiers() -> list[OfferedClassifier]:
+def offered_classifiers() -> list[OfferedModel]:
     """Classifiers of the endpoints file and the presets, those with a key first.
 
     Raises:
         EndpointError: the endpoints file cannot be read.
     """
-    offered = [
-        OfferedClassifier(
-            slug=model.slug,
-            endpoint_name=endpoint.name,
-            has_key=endpoint.key_variable is None or bool(os.environ.get(endpoint.key_variable)),
-        )
-        for endpoint in load_endpoints(settings.ENDPOINTS_FILE).values()
-        for model in endpoint.models
-        if CLASSIFIER_ROLE in model.roles
-    ]
-    return sorted(offered, key=lambda classifier: (not classifier.has_key, classifier.slug))
+    return offered_models(load_endpoints(settings.ENDPOINTS_FILE), CLASSIFIER_ROLE)
 
 
 def start_classification(

@@ -1,47 +1,25 @@
 """The target models of a collection: which there are, and what calling them is frozen as."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
 from judging.errors import PassError
 from judging.llm.endpoints import find_model, load_endpoints
+from judging.llm.offers import OfferedModel, offered_models
 from judging.passes.seats import JudgeSeat
 
 TARGET_ROLE = "target"
 
 
-@dataclass(frozen=True)
-class OfferedTarget:
-    """A target model that the endpoints file offers, and whether its key is at hand."""
-
-    slug: str
-    short_name: str
-    endpoint_name: str
-    has_key: bool
-
-
-def offered_targets() -> list[OfferedTarget]:
+def offered_targets() -> list[OfferedModel]:
     """Target models of the endpoints file and the presets, those with a key first.
 
     Raises:
         EndpointError: the endpoints file cannot be read.
     """
-    targets = [
-        OfferedTarget(
-            slug=model.slug,
-            short_name=model.short_name,
-            endpoint_name=endpoint.name,
-            has_key=endpoint.key_variable is None or bool(os.environ.get(endpoint.key_variable)),
-        )
-        for endpoint in load_endpoints(settings.ENDPOINTS_FILE).values()
-        for model in endpoint.models
-        if TARGET_ROLE in model.roles
-    ]
-    return sorted(targets, key=lambda target: (not target.has_key, target.slug))
+    return offered_models(load_endpoints(settings.ENDPOINTS_FILE), TARGET_ROLE)
 
 
 def seat_targets(slugs: Sequence[str]) -> list[JudgeSeat]:

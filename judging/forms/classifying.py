@@ -5,7 +5,8 @@ from typing import Any
 
 from django import forms
 
-from judging.classifying import ClassificationRequest, OfferedClassifier
+from judging.classifying import ClassificationRequest
+from judging.llm.offers import OfferedModel
 from judging.models import JudgePass
 
 
@@ -27,7 +28,7 @@ class ClassifyForm(forms.Form):
         help_text="In the unit of the endpoints file's prices, which must be known.",
     )
 
-    def __init__(self, *args: Any, classifiers: Sequence[OfferedClassifier], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, classifiers: Sequence[OfferedModel], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["classifier"]
         if isinstance(field, forms.ChoiceField):
@@ -38,6 +39,6 @@ class ClassifyForm(forms.Form):
         return ClassificationRequest(judge_pass=judge_pass, rule=rule, **self.cleaned_data)
 
 
-def _words(offered: OfferedClassifier) -> str:
+def _words(offered: OfferedModel) -> str:
     missing = "" if offered.has_key else " (its key is not set)"
     return f"{offered.slug} at {offered.endpoint_name}{missing}"

@@ -13,7 +13,8 @@ from judging.collecting.planning import (
     MOST_TOKENS,
     CollectionRequest,
 )
-from judging.collecting.targets import OfferedTarget
+from judging.forms.offered import offered_words
+from judging.llm.offers import OfferedModel
 
 
 class CollectForm(forms.Form):
@@ -71,11 +72,11 @@ class CollectForm(forms.Form):
         help_text="In the unit of the endpoints file's prices, which must be known for every model.",
     )
 
-    def __init__(self, *args: Any, targets: Sequence[OfferedTarget], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, targets: Sequence[OfferedModel], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         models = self.fields["models"]
         if isinstance(models, forms.MultipleChoiceField):
-            models.choices = [(target.slug, _target_words(target)) for target in targets]
+            models.choices = [(target.slug, offered_words(target)) for target in targets]
 
     def clean_models(self) -> tuple[str, ...]:
         return tuple(self.cleaned_data["models"])
@@ -96,7 +97,7 @@ class CollectLinkForm(forms.Form):
     model = forms.MultipleChoiceField(required=False)
     rollouts = forms.IntegerField(min_value=1, max_value=MOST_ROLLOUTS, required=False)
 
-    def __init__(self, *args: Any, targets: Sequence[OfferedTarget], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, targets: Sequence[OfferedModel], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         models = self.fields["model"]
         if isinstance(models, forms.MultipleChoiceField):
@@ -105,8 +106,3 @@ class CollectLinkForm(forms.Form):
     def initial_choices(self) -> dict[str, Any]:
         """Initial values of `CollectForm`; only of a valid form."""
         return {"models": self.cleaned_data["model"], "rollouts": self.cleaned_data["rollouts"] or 1}
-
-
-def _target_words(target: OfferedTarget) -> str:
-    key = "" if target.has_key else ", no key set"
-    return f"{target.short_name} ({target.slug} at {target.endpoint_name}{key})"

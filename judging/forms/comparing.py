@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from judging.forms.filters import BenchmarkFilterForm
 from judging.stats.records import ACCEPTABLE, UNACCEPTABLE, UNDECIDED
 
 CHANGES = (
@@ -34,7 +35,7 @@ def _score_field(label: str) -> forms.TypedChoiceField:
     return forms.TypedChoiceField(label=label, choices=SCORES, coerce=int, empty_value=None, required=False)
 
 
-class ComparedRowsForm(forms.Form):
+class ComparedRowsForm(BenchmarkFilterForm):
     """Which of the compared responses to list; blank filters do not filter."""
 
     change = forms.ChoiceField(label="Responses", choices=[("", "that differ"), *CHANGES], required=False)
@@ -50,15 +51,6 @@ class ComparedRowsForm(forms.Form):
     )
 
     ALWAYS_SHOWN = ("change", "model", "category")
-
-    def __init__(
-        self, *args: Any, models: list[str], categories: list[str], judges: list[str], **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        for name, values in (("model", models), ("category", categories), ("judge", judges)):
-            field = self.fields[name]
-            if isinstance(field, forms.ChoiceField):
-                field.choices = [("", "any"), *((value, value) for value in values)]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

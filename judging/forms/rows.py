@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.choices import ResponseState
 from judging.choices import FailureMode
+from judging.forms.filters import BenchmarkFilterForm
 from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE, UNDECIDED
 
 VERDICT_FILTERS = (
@@ -50,7 +51,7 @@ CELL_FILTERS = (
 )
 
 
-class RowFilterForm(forms.Form):
+class RowFilterForm(BenchmarkFilterForm):
     """Which responses to list. Every filter of every link to rows; blank ones do not filter."""
 
     model = forms.ChoiceField(label="Model", required=False)
@@ -90,15 +91,6 @@ class RowFilterForm(forms.Form):
     classified = forms.CharField(label="Classifier's state", max_length=32, required=False)
 
     ALWAYS_SHOWN = ("model", "category", "verdict", "consensus", "judge", "score")
-
-    def __init__(
-        self, *args: Any, models: list[str], categories: list[str], judges: list[str], **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        for name, values in (("model", models), ("category", categories), ("judge", judges)):
-            field = self.fields[name]
-            if isinstance(field, forms.ChoiceField):
-                field.choices = [("", "any"), *((value, value) for value in values)]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -10,9 +10,10 @@ from django.utils.datastructures import MultiValueDict
 
 from annotation.models import Benchmark, Campaign
 from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy, RubricScale
-from judging.passes.configuration import MAX_SHOTS, OfferedJudge
+from judging.forms.offered import offered_words
+from judging.llm.offers import OfferedModel
+from judging.passes.configuration import MAX_SHOTS
 from judging.passes.starting import DEFAULT_EMBEDDER, PassRequest
-from judging.retrieval.embedders import OfferedEmbedder
 from judging.rubrics import DEFAULT_RUBRIC, OfferedRubric
 
 
@@ -124,13 +125,13 @@ class StartPassForm(forms.Form):
         self,
         data: Mapping[str, Any] | None = None,
         *,
-        judges: Sequence[OfferedJudge],
+        judges: Sequence[OfferedModel],
         rubrics: Sequence[OfferedRubric],
-        embedders: Sequence[OfferedEmbedder],
+        embedders: Sequence[OfferedModel],
         benchmark: Benchmark,
     ) -> None:
         super().__init__(data)
-        self._set_choices("judges", [(judge.slug, _judge_words(judge)) for judge in judges])
+        self._set_choices("judges", [(judge.slug, offered_words(judge)) for judge in judges])
         self._set_choices("rubric", [(rubric.slug, _rubric_words(rubric)) for rubric in rubrics])
         self._set_choices("embedder", [(embedder.slug, _embedder_words(embedder)) for embedder in embedders])
         self.fields["judges"].initial = [judge.slug for judge in judges if judge.has_key]
@@ -186,16 +187,10 @@ class StartPassForm(forms.Form):
             field.choices = choices
 
 
-def _judge_words(judge: OfferedJudge) -> str:
-    key = "" if judge.has_key else ", no key set"
-    return f"{judge.short_name} ({judge.slug} at {judge.endpoint_name}{key})"
-
-
-def _embedder_words(embedder: OfferedEmbedder) -> str:
+def _embedder_words(embedder: OfferedModel) -> str:
     if embedder.endpoint_name is None:
         return f"{embedder.short_name}, words in common, worked out here"
-    key = "" if embedder.has_key else ", no key set"
-    return f"{embedder.short_name} ({embedder.slug} at {embedder.endpoint_name}{key})"
+    return offered_words(embedder)
 
 
 def _rubric_words(rubric: OfferedRubric) -> str:

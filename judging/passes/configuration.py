@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
@@ -13,6 +11,7 @@ from django.conf import settings
 from judging.choices import AnswerForm, EmptyPolicy, ExclusionPolicy
 from judging.errors import PassError
 from judging.llm.endpoints import TokenPrices, load_endpoints
+from judging.llm.offers import OfferedModel, offered_models
 from judging.llm.parsing import PARSER_VERSION
 from judging.models import Rubric
 from judging.passes.seats import JudgeSeat
@@ -26,35 +25,13 @@ EXCLUSION: Final = "case"
 MAX_SHOTS = 10
 
 
-@dataclass(frozen=True)
-class OfferedJudge:
-    """A judge that the endpoints file offers, and whether its key is at hand."""
-
-    slug: str
-    short_name: str
-    endpoint_name: str
-    has_key: bool
-
-
-def offered_judges() -> list[OfferedJudge]:
+def offered_judges() -> list[OfferedModel]:
     """Judges of the endpoints file and the presets, those with a key first.
 
     Raises:
         EndpointError: the endpoints file cannot be read.
     """
-    endpoints = load_endpoints(settings.ENDPOINTS_FILE)
-    judges = [
-        OfferedJudge(
-            slug=model.slug,
-            short_name=model.short_name,
-            endpoint_name=endpoint.name,
-            has_key=endpoint.key_variable is None or bool(os.environ.get(endpoint.key_variable)),
-        )
-        for endpoint in endpoints.values()
-        for model in endpoint.models
-        if "judge" in model.roles
-    ]
-    return sorted(judges, key=lambda judge: (not judge.has_key, judge.slug))
+    return offered_models(load_endpoints(settings.ENDPOINTS_FILE), "judge")
 
 
 def digest_of(configuration: Mapping[str, Any]) -> str:

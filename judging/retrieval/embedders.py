@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -12,22 +11,13 @@ from django.conf import settings
 from judging.errors import PassError
 from judging.llm.embedding import TFIDF
 from judging.llm.endpoints import Endpoint, EndpointModel, TokenPrices, load_endpoints
+from judging.llm.offers import OfferedModel, offered_models
 
 ROLE = "embedder"
 # Changes whenever the same case is embedded from another text.
 TEXT_VERSION = "1"
 # A token is at least one byte, so this much fits every model that takes 8,192 tokens.
 MOST_TEXT_BYTES = 8_000
-
-
-@dataclass(frozen=True)
-class OfferedEmbedder:
-    """An embedder that a pass may use. TF-IDF has no endpoint and needs no key."""
-
-    slug: str
-    short_name: str
-    endpoint_name: str | None
-    has_key: bool
 
 
 @dataclass(frozen=True)
@@ -73,25 +63,14 @@ class EmbedderSeat:
         return f"{self.slug}@{digest[:16]}"
 
 
-def offered_embedders() -> list[OfferedEmbedder]:
+def offered_embedders() -> list[OfferedModel]:
     """TF-IDF, then the embedders of the endpoints file and the presets, those with a key first.
 
     Raises:
         EndpointError: the endpoints file cannot be read.
     """
-    offline = OfferedEmbedder(slug=TFIDF, short_name="TF-IDF", endpoint_name=None, has_key=True)
-    models = [
-        OfferedEmbedder(
-            slug=model.slug,
-            short_name=model.short_name,
-            endpoint_name=endpoint.name,
-            has_key=endpoint.key_variable is None or bool(os.environ.get(endpoint.key_variable)),
-        )
-        for endpoint in load_endpoints(settings.ENDPOINTS_FILE).values()
-        for model in endpoint.models
-        if ROLE in model.roles
-    ]
-    return [offline, *sorted(models, key=lambda embedder: (not embedder.has_key, embedder.slug))]
+    offline = OfferedModel(slug=TFIDF, short_name="TF-IDF", endpoint_name=None, has_key=True)
+    return [offline, *offered_models(load_endpoints(settings.ENDPOINTS_FILE), ROLE)]
 
 
 def seat_embedder(slug: str) -> EmbedderSeat | None:

@@ -18,9 +18,10 @@ from judging.collecting.estimating import CollectionEstimate, estimate_collectio
 from judging.collecting.planning import CollectionRequest, choose_prompts
 from judging.collecting.requests import build_messages
 from judging.collecting.starting import start_collection
-from judging.collecting.targets import OfferedTarget, offered_targets, seat_targets
+from judging.collecting.targets import offered_targets, seat_targets
 from judging.errors import DomainError
 from judging.forms.collecting import CollectForm, CollectLinkForm
+from judging.llm.offers import OfferedModel
 from judging.models import JudgePass
 from judging.passes.seats import check_seats
 from judging.views import collection_tables
@@ -81,7 +82,7 @@ def show_collection(request: HttpRequest, benchmark: Benchmark, public_id: str) 
     return page
 
 
-def _initial_of(request: HttpRequest, targets: list[OfferedTarget]) -> dict[str, Any]:
+def _initial_of(request: HttpRequest, targets: list[OfferedModel]) -> dict[str, Any]:
     """What the address asks for; a plain address leaves the form's own initial values."""
     if not request.GET:
         return {}
