@@ -1,13 +1,13 @@
 """One call to a provider, and nothing more: no retry, no redirect, no environment proxy, no wait without end.
 
-The only module that imports the openai SDK, inside `__aenter__`, as it takes a second to load.
+The only module that imports the openai SDK, inside `__aenter__`, as it takes a second to load. Of the SDK
+it uses the HTTP client over aiohttp; requests are ours (docs/decisions/0013-requests-are-built-here.md).
 """
 
 import asyncio
-import functools
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -18,18 +18,22 @@ from judging.llm.embedding_calls import EmbeddingOutcome, EmbeddingRequest, read
 from judging.llm.endpoints import Endpoint
 from judging.llm.keys import read_key
 from judging.llm.proxies import effective_proxy
-from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure
+from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure, read_failure_body
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncOpenAI
 
 REPLY_CAP_BYTES = 1_000_000
 PREFLIGHT_TEXT = "Reply with the single word OK."
 
-# Of the SDK's headers only these leave the machine: its telemetry and whatever OPENAI_ORG_ID or
-# OPENAI_CUSTOM_HEADERS hold would otherwise go to every provider.
-_SENT_HEADERS = frozenset({b"host", b"accept", b"content-type", b"content-length", b"user-agent"})
+# All that is sent beside the key; a provider learns nothing else of this machine.
+_HEADERS = (
+    (b"Accept", b"application/json"),
+    # The cap counts bytes as they arrive; a compressed reply could unfold to any size behind it.
+    (b"Accept-Encoding", b"identity"),
+    (b"Content-Type", b"application/json"),
+    (b"User-Agent", b"carebench-web"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,14 @@ class JudgeClient:
         self._max_connections = max_connections or endpoint.max_in_flight + 8
         self._uses_environment_proxies = uses_environment_proxies
         self._transport = transport
-        self._sdk: AsyncOpenAI | None = None
+        self._urls: dict[str, httpx2.URL] = {}
+        self._timeouts = {
+            "connect": self._deadlines.connect_s,
+            "read": self._deadlines.read_s,
+            "write": self._deadlines.read_s,
+            "pool": self._deadlines.total_s,
+        }
+        self._http: httpx2.AsyncClient | None = None
 
     async def __aenter__(self) -> Self:
         """Open the connection pool.
@@ -83,39 +94,29 @@ class JudgeClient:
                 file does not allow that.
         """
         import httpx2
-        from openai import AsyncOpenAI, DefaultAioHttpClient
+        from openai import DefaultAioHttpClient
 
         endpoint = self._endpoint
         # A proxy resolves the name itself.
         proxy = effective_proxy(endpoint.base_url, uses_environment_proxies=self._uses_environment_proxies)
         if not (endpoint.allow_private or proxy or self._transport):
             await refuse_private_resolution(endpoint.base_url, place=f"endpoint {endpoint.name!r}")
-        http_client = DefaultAioHttpClient(
+        self._http = DefaultAioHttpClient(
             transport=self._transport,
             trust_env=self._uses_environment_proxies,
             follow_redirects=False,
-            timeout=httpx2.Timeout(
-                connect=self._deadlines.connect_s,
-                read=self._deadlines.read_s,
-                write=self._deadlines.read_s,
-                pool=self._deadlines.total_s,
-            ),
             limits=httpx2.Limits(
                 max_connections=self._max_connections, max_keepalive_connections=self._max_connections
             ),
-            event_hooks={"request": [self._set_headers], "response": [self._cap_reply]},
-        )
-        self._sdk = AsyncOpenAI(
-            api_key="read-per-call", base_url=endpoint.base_url, max_retries=0, http_client=http_client
         )
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._sdk is not None:
-            await self._sdk.close()
-            self._sdk = None
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
 
     async def complete(self, request: CallRequest) -> CallOutcome:
         """Make one chat call; every failure of it is an outcome, never an exception.
@@ -123,10 +124,10 @@ class JudgeClient:
         A missing key is `auth` and a text that cannot be sent as UTF-8 is `encoding`; neither reaches
         the network. Must be called inside `async with`.
         """
-        if self._sdk is None:
+        if self._http is None:
             raise RuntimeError("JudgeClient.complete is used outside of `async with`.")
         started = time.perf_counter()
-        outcome = await self._attempt(self._sdk, request)
+        outcome = await self._attempt(self._http, request)
         return replace(outcome, latency_ms=_milliseconds_since(started))
 
     async def embed(self, request: EmbeddingRequest) -> EmbeddingOutcome:
@@ -134,15 +135,15 @@ class JudgeClient:
 
         Make the client with `embedding_calls.reply_cap_bytes`: vectors are longer than answers.
         """
-        if self._sdk is None:
+        if self._http is None:
             raise RuntimeError("JudgeClient.embed is used outside of `async with`.")
         started = time.perf_counter()
-        reply = await self._exchange(self._sdk, "/embeddings", request)
+        reply = await self._exchange(self._http, "/embeddings", request)
         if isinstance(reply, CallOutcome):
             outcome = EmbeddingOutcome(call=reply)
         else:
             outcome = read_embeddings(
-                status=reply.status_code,
+                status=reply.status,
                 content_type=reply.headers.get("content-type", ""),
                 content=reply.content,
                 request=request,
@@ -157,99 +158,85 @@ class JudgeClient:
         messages = [{"role": "user", "content": PREFLIGHT_TEXT}]
         return await self.complete(CallRequest(model=model, messages=messages, temperature=None))
 
-    async def _attempt(self, sdk: "AsyncOpenAI", request: CallRequest) -> CallOutcome:
-        reply = await self._exchange(sdk, "/chat/completions", request)
+    async def _attempt(self, http: "httpx2.AsyncClient", request: CallRequest) -> CallOutcome:
+        reply = await self._exchange(http, "/chat/completions", request)
         if isinstance(reply, CallOutcome):
             return reply
         return read_completion(
-            status=reply.status_code,
+            status=reply.status,
             content_type=reply.headers.get("content-type", ""),
             content=reply.content,
         )
 
     async def _exchange(
-        self, sdk: "AsyncOpenAI", path: str, request: SentRequest
-    ) -> "httpx2.Response | CallOutcome":
+        self, http: "httpx2.AsyncClient", path: str, request: SentRequest
+    ) -> "_Reply | CallOutcome":
         """Post a request; the provider's reply with a success status, or what went wrong."""
         import aiohttp
         import httpx2
-        import openai
 
-        if self._endpoint.key_variable is not None and read_key(self._endpoint.key_variable) is None:
-            name = self._endpoint.key_variable
-            return CallOutcome(kind="auth", detail=f"{name} is not set or is no usable key")
+        headers = list(_HEADERS)
+        variable = self._endpoint.key_variable
+        if variable is not None:
+            key = read_key(variable)
+            if key is None:
+                return CallOutcome(kind="auth", detail=f"{variable} is not set or is no usable key")
+            headers.append((b"Authorization", f"Bearer {key}".encode("ascii")))
         try:
             body = json.dumps(request.body(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         except UnicodeEncodeError:
             return CallOutcome(kind="encoding", detail="a text holds a lone surrogate")
+        posted = httpx2.Request(
+            "POST", self._url(path), headers=headers, content=body, extensions={"timeout": self._timeouts}
+        )
         try:
-            # `chat.completions.create` walks the typed message union for 0.7 ms a call; a body of our
-            # own and the bare response do not.
             async with asyncio.timeout(self._deadlines.total_s):
-                return await sdk.post(path, cast_to=httpx2.Response, content=body)
+                reply = await self._send(http, posted)
         except TimeoutError:
             return CallOutcome(kind="timeout", detail="total deadline")
-        except openai.APIStatusError as error:
-            return read_failure(
-                status=error.response.status_code,
-                headers=error.response.headers,
-                body=error.body,
-                request=request,
-            )
-        except (
-            openai.APIConnectionError,
-            httpx2.HTTPError,
-            aiohttp.ClientError,
-            ReplyRefused,
-            OSError,
-        ) as error:
+        except (httpx2.HTTPError, aiohttp.ClientError, ReplyRefused, OSError) as error:
             return _read_transport_fault(error)
+        if 200 <= reply.status < 300:
+            return reply
+        return read_failure(
+            status=reply.status,
+            headers=reply.headers,
+            body=read_failure_body(reply.content),
+            request=request,
+        )
 
-    async def _set_headers(self, request: "httpx2.Request") -> None:
+    async def _send(self, http: "httpx2.AsyncClient", request: "httpx2.Request") -> "_Reply":
+        """Send a request and read the reply up to the cap, without decoding any of it.
+
+        Raises:
+            ReplyRefused: it is compressed, or longer than the cap.
+        """
+        response = await http.send(request, stream=True)
+        try:
+            encoding = response.headers.get("content-encoding", "identity")
+            if encoding.strip().casefold() not in ("identity", ""):
+                raise ReplyRefused("compressed although identity was asked for")
+            chunks = capped(response.aiter_bytes(), cap_bytes=self._reply_cap_bytes)
+            content = b"".join([chunk async for chunk in chunks])
+        finally:
+            await response.aclose()
+        return _Reply(status=response.status_code, headers=response.headers, content=content)
+
+    def _url(self, path: str) -> "httpx2.URL":
         import httpx2
 
-        # Made anew and from bytes: taking headers away one by one walks and decodes the list each time.
-        headers = [(name, value) for name, value in request.headers.raw if name.lower() in _SENT_HEADERS]
-        # The cap counts bytes as they arrive; a compressed reply could unfold to any size behind it.
-        headers.append((b"Accept-Encoding", b"identity"))
-        variable = self._endpoint.key_variable
-        key = read_key(variable) if variable is not None else None
-        if key is not None:
-            headers.append((b"Authorization", f"Bearer {key}".encode("ascii")))
-        request.headers = httpx2.Headers(headers)
-
-    async def _cap_reply(self, response: "httpx2.Response") -> None:
-        import httpx2
-
-        encoding = response.headers.get("content-encoding", "identity")
-        if encoding.strip().casefold() not in ("identity", ""):
-            raise ReplyRefused("compressed although identity was asked for")
-        # The SDK reads a failure as text. Of the encodings that a reply may name, some (zlib, bz2) would
-        # unfold to any size behind the cap, and some (hex, rot13) raise.
-        response.encoding = "utf-8"
-        if not isinstance(response.stream, httpx2.AsyncByteStream):
-            raise TypeError("The reply of an asynchronous call has no asynchronous stream.")
-        response.stream = _capped_stream()(response.stream, self._reply_cap_bytes)
+        if path not in self._urls:
+            self._urls[path] = httpx2.URL(self._endpoint.base_url.rstrip("/") + path)
+        return self._urls[path]
 
 
-@functools.cache
-def _capped_stream() -> "Callable[[httpx2.AsyncByteStream, int], httpx2.AsyncByteStream]":
-    """The class of capped streams, made once: httpx2 is loaded late, and a class a call is costly."""
-    import httpx2
+@dataclass(frozen=True)
+class _Reply:
+    """A whole reply."""
 
-    class Capped(httpx2.AsyncByteStream):
-        def __init__(self, inner: httpx2.AsyncByteStream, cap_bytes: int) -> None:
-            self._inner = inner
-            self._cap_bytes = cap_bytes
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for chunk in capped(self._inner, cap_bytes=self._cap_bytes):
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._inner.aclose()
-
-    return Capped
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
 
 
 def _milliseconds_since(started: float) -> int:
@@ -259,7 +246,7 @@ def _milliseconds_since(started: float) -> int:
 def _read_transport_fault(error: BaseException) -> CallOutcome:
     """What a failed exchange was, from its causes.
 
-    The SDK's aiohttp transport reports a dropped connection as a connect time-out, so the class that
+    The aiohttp transport reports a dropped connection as a connect time-out, so the class that
     arrives here does not decide; the error below it does.
     """
     import aiohttp

@@ -119,6 +119,15 @@ def read_failure(
     )
 
 
+def read_failure_body(content: bytes) -> object:
+    """The decoded JSON of a failure's body; its text when it is none. As UTF-8, whatever it says it is."""
+    text = content.decode("utf-8", errors="replace")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def parse_retry_after(value: str | None, *, now: datetime | None = None) -> float | None:
     """Seconds to wait by a Retry-After header, in seconds or as an HTTP date; None if absent or senseless.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from judging.models import GenerationAttempt, VerdictAttempt
-from judging.queue.claiming import NO_ANSWER
+from judging.queue.results import NO_ANSWER
 
 WINDOW = dt.timedelta(hours=1)
 # A busy hour holds a million calls; so many of the newest say as much, in a moment.

@@ -13,11 +13,11 @@ from judging.llm.endpoints import Endpoint
 from judging.models import EndpointGate, Generation, Verdict
 from judging.queue.gate import Rates, lock_suspects
 from judging.queue.locked_passes import LockedPass
+from judging.queue.results import MAX_UNPROVEN_IN_FLIGHT, NO_ANSWER
 from judging.queue.slots import Grant, lease_slots, shrink_lease, slot_lease_s
 from judging.queue.statements import RowsToClaim, claim
 from judging.queue.work import Claimed, Work
 
-MAX_UNPROVEN_IN_FLIGHT = 5
 SUSPECT_AFTER_DEATHS = 2
 # With less room than so many slots under a pass's cap nothing is claimed ahead: what a killed worker
 # held ready keeps its reservation, and the cap would be reached with fewer calls than it allows.
@@ -25,16 +25,6 @@ LEAST_ROOM_AHEAD = 4
 IDLE_S = 0.5
 # Under a high rate the next call is allowed at once; so long several are.
 LEAST_WAIT_S = 0.05
-NO_ANSWER = (
-    "rate_limited",
-    "timeout",
-    "network",
-    "auth",
-    "bad_request",
-    "server",
-    "bad_reply",
-    "encoding",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,20 +161,20 @@ class _Claiming:
 
     def take_from(self, judge_pass: LockedPass) -> None:
         """Claim what one pass has, up to its own limits."""
-        most, ahead = (0, 0) if self.has_suspect else self._limits(judge_pass)
-        if most <= 0:
+        at_once, ahead = (0, 0) if self.has_suspect else self._limits(judge_pass)
+        if at_once + ahead <= 0:
             return
-        at_once = self._claim(judge_pass, most=min(self.at_once, most), is_ahead=False)
-        self.at_once -= at_once
-        # Only what is beyond the free slots is held ready.
-        if self.at_once == 0 and ahead > 0:
-            self.ahead -= self._claim(judge_pass, most=min(ahead, most - at_once), is_ahead=True)
+        n_claimed = self._claim(judge_pass, most=at_once, is_ahead=False)
+        self.at_once -= n_claimed
+        # Held ready only when the pass had enough for the slots that it may take now.
+        if n_claimed == at_once and ahead > 0:
+            self.ahead = max(self.ahead - self._claim(judge_pass, most=ahead, is_ahead=True), 0)
         if not (self.rows or self.asking.n_in_flight or self.asking.n_ready):
             self._claim_suspect(judge_pass)
 
     def _limits(self, judge_pass: LockedPass) -> tuple[int, int]:
-        """How many rows of the pass may be claimed, and how many of them ahead of a free slot."""
-        most, ahead = self.at_once + self.ahead, self.ahead
+        """How many rows of the pass may be claimed to be sent at once, and how many to be held ready."""
+        most, may_hold = self.at_once + self.ahead, True
         if most == 0:
             return 0, 0
         left = judge_pass.calls_left()
@@ -192,18 +182,19 @@ class _Claiming:
             if left <= 0:
                 self._pause_when_settled(judge_pass)
                 return 0, 0
-            if left < LEAST_ROOM_AHEAD * self.n_slots:
-                ahead = 0
+            may_hold = left >= LEAST_ROOM_AHEAD * self.n_slots
             most = min(most, left)
         allowed = self.rates.n_calls(judge_pass.call_tokens)
         if allowed is not None:
-            if allowed < most:
-                ahead = 0
+            may_hold = may_hold and allowed >= most
             most = min(most, allowed)
-        unproven = _most_unproven(judge_pass, self.asking)
-        if unproven is not None:
-            most, ahead = min(most, unproven), 0
-        return most, ahead
+        at_once = min(self.at_once, most)
+        if not _is_proven(judge_pass, self.asking):
+            n_running = _n_running(judge_pass, self.asking)
+            at_once = min(at_once, max(MAX_UNPROVEN_IN_FLIGHT - n_running, 0))
+            # One loop holds the next rows ready until the first answer; to the others they are in flight.
+            may_hold = may_hold and n_running == 0
+        return at_once, most - at_once if may_hold else 0
 
     def _pause_when_settled(self, judge_pass: LockedPass) -> None:
         # Calls in flight may still give back a part of what they reserved.
@@ -264,20 +255,23 @@ class _Claiming:
             self.has_suspect = n_claimed > 0
 
 
-def _most_unproven(judge_pass: LockedPass, asking: Asking) -> int | None:
-    """Until the endpoint has answered once in this pass, few calls may be in flight. None once it has."""
+def _is_proven(judge_pass: LockedPass, asking: Asking) -> bool:
+    """Whether the endpoint has answered once in this pass. Until then few calls may be in flight."""
     pk = judge_pass.row.pk
     if pk not in asking.answered_passes:
         name = asking.work.row_name
         rows = {f"{name}__judge_pass": pk, f"{name}__endpoint_name": asking.endpoint.name}
         if asking.work.attempt_class.objects.filter(**rows).exclude(outcome__in=NO_ANSWER).exists():
             asking.answered_passes.add(pk)
-    if pk in asking.answered_passes:
-        return None
+    return pk in asking.answered_passes
+
+
+def _n_running(judge_pass: LockedPass, asking: Asking) -> int:
+    """Rows of the pass that any worker has in flight or holds ready for the endpoint."""
     running = asking.work.row_class.objects.filter(
-        judge_pass=pk, endpoint_name=asking.endpoint.name, state=VerdictState.RUNNING
+        judge_pass=judge_pass.row.pk, endpoint_name=asking.endpoint.name, state=VerdictState.RUNNING
     )
-    return MAX_UNPROVEN_IN_FLIGHT - running.count()
+    return running.count()
 
 
 def _seconds_until_due(asking: Asking, now: dt.datetime) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from judging.passes.control import HEARD_WITHIN_S
-from judging.queue.results import Result
+from judging.queue.results import MAX_UNPROVEN_IN_FLIGHT, Result
 from judging.queue.work import Claimed, Prepared
 
 Call = Callable[[Prepared], Coroutine[Any, Any, Result]]
@@ -19,7 +19,12 @@ Call = Callable[[Prepared], Coroutine[Any, Any, Result]]
 class Hands:
     """The rows of one loop. `slots` is how many calls it may have in flight; it is set by each claim."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, *, answered_passes: set[int]) -> None:
+        """
+        Args:
+            call: makes one call.
+            answered_passes: passes in which the endpoint is known to have answered; added to here.
+        """
         self.slots = 0
         # When the last visit to the database began; a row held ready is only sent soon after one.
         self.heard_at = -HEARD_WITHIN_S
@@ -28,6 +33,7 @@ class Hands:
         # There was less to claim than asked for, so that asking again at once gives nothing.
         self.is_short = False
         self._call = call
+        self._answered_passes = answered_passes
         self._ready: deque[Prepared] = deque()
         self._in_flight: dict[asyncio.Task[Result], Claimed] = {}
         self._refused_passes: set[int] = set()
@@ -103,11 +109,23 @@ class Hands:
     def _send_ready(self) -> None:
         if time.monotonic() - self.heard_at > HEARD_WITHIN_S:
             return
+        early: list[Prepared] = []
         while self._ready and len(self._in_flight) < self.slots:
             prepared = self._ready.popleft()
-            task = asyncio.create_task(self._call(prepared))
-            self._in_flight[task] = prepared.claimed
-            task.add_done_callback(self._on_done)
+            if self._may_send(prepared.claimed.judge_pass_id):
+                task = asyncio.create_task(self._call(prepared))
+                self._in_flight[task] = prepared.claimed
+                task.add_done_callback(self._on_done)
+            else:
+                early.append(prepared)
+        self._ready.extendleft(reversed(early))
+
+    def _may_send(self, pass_id: int) -> bool:
+        """Whether one more call of a pass may begin: few do before the endpoint has answered in it."""
+        if pass_id in self._answered_passes:
+            return True
+        in_flight = sum(claimed.judge_pass_id == pass_id for claimed in self._in_flight.values())
+        return in_flight < MAX_UNPROVEN_IN_FLIGHT
 
     def _on_done(self, task: asyncio.Task[Result]) -> None:
         claimed = self._in_flight.pop(task)
@@ -117,10 +135,18 @@ class Hands:
         self.finished.append(result)
         if result.pauses_pass:
             self._refused_passes.add(claimed.judge_pass_id)
+        if result.pauses_pass or self._is_news(result):
             self.give_up(frozenset({claimed.judge_pass_id}))
+        if result.is_answer:
+            self._answered_passes.add(claimed.judge_pass_id)
         self._send_ready()
         self._changed.set()
         self._press_if_due()
+
+    def _is_news(self, result: Result) -> bool:
+        """Whether a pass's rows held ready, built before this result, could only fail in the same way."""
+        is_first_failure = not result.is_answer and result.claimed.judge_pass_id not in self._answered_passes
+        return is_first_failure or result.learned is not None
 
     def _press_if_due(self) -> None:
         is_starved = not self._ready and not self.is_short

@@ -28,7 +28,7 @@ from judging.llm.endpoints import Endpoint, load_endpoints
 from judging.llm.retrying import RetryPolicy
 from judging.passes.control import finish_passes, pause_outdated
 from judging.queue.calling import Caller, name_of
-from judging.queue.claiming import NO_ANSWER, Asking, Claim
+from judging.queue.claiming import Asking, Claim
 from judging.queue.hands import Hands
 from judging.queue.leases import beat
 from judging.queue.policies import as_configured
@@ -110,7 +110,9 @@ class EndpointLoop:
                 uses_environment_proxies=settings.USES_ENVIRONMENT_PROXIES,
             ) as client,
         ):
-            hands = Hands(lambda prepared: self._caller.call(client, prepared))
+            hands = Hands(
+                lambda prepared: self._caller.call(client, prepared), answered_passes=self._answered_passes
+            )
             heart = asyncio.create_task(self._beat(hands, database))
             try:
                 await self._work_on(hands, database)
@@ -211,8 +213,6 @@ class EndpointLoop:
         claim = self._write_and_claim(asking, results)
         self._n_recorded += len(results)
         for result in results:
-            if result.outcome not in NO_ANSWER:
-                self._answered_passes.add(result.claimed.judge_pass_id)
             if result.learned is not None and result.model_pk is not None:
                 self._requests.learn(result.model_pk, result.learned)
         if claim.is_drained and not (asking.n_in_flight or asking.n_ready):

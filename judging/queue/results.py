@@ -13,6 +13,19 @@ from judging.queue.work import Claimed, Prepared
 # Calls with these outcomes were certainly not charged; any other failure may have been.
 FREE_OUTCOMES = frozenset({"rate_limited", "auth", "bad_request", "encoding"})
 
+# Until an endpoint has answered once in a pass, so many of its calls may be in flight. These are no answer.
+MAX_UNPROVEN_IN_FLIGHT = 5
+NO_ANSWER = (
+    "rate_limited",
+    "timeout",
+    "network",
+    "auth",
+    "bad_request",
+    "server",
+    "bad_reply",
+    "encoding",
+)
+
 # States of a row whose call gave what was asked for.
 SUCCESS_STATES = frozenset({VerdictState.SCORED.value, GenerationState.COLLECTED.value})
 
@@ -49,6 +62,11 @@ class Result:
     model_pk: int | None = None
     pauses_pass: bool = False
     is_simulated: bool = False
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the endpoint gave an answer, of whatever worth."""
+        return self.outcome not in NO_ANSWER
 
 
 def result_of(prepared: Prepared, outcome: CallOutcome, reading: Reading, step: Final | Retry) -> Result:

@@ -79,10 +79,24 @@ def test_under_a_rate_that_binds_nothing_is_claimed_ahead() -> None:
     assert len(ask_ahead(4, ahead=2, endpoint=endpoint).rows) == 4
 
 
-def test_an_endpoint_that_has_not_answered_gets_nothing_ahead() -> None:
-    make_queue(20)
+def test_before_the_first_answer_one_loop_holds_ready_what_it_may_not_yet_send() -> None:
+    make_queue(40)
+    endpoint = make_endpoint(max_in_flight=24)
 
-    assert len(ask_ahead(4, ahead=2, proven=False).rows) == 4
+    first = ask_ahead(16, ahead=2, endpoint=endpoint, proven=False)
+    marks = ahead()
+    second = ask_ahead(8, ahead=4, endpoint=endpoint, proven=False, worker="worker-2")
+
+    assert marks == [False] * 5 + [True] * 13
+    assert (len(first.rows), second.rows) == (18, ())
+
+
+def test_before_the_first_answer_nothing_is_held_beside_another_workers_calls() -> None:
+    make_queue(40)
+    endpoint = make_endpoint(max_in_flight=24)
+    ask_ahead(2, ahead=0, endpoint=endpoint, proven=False)
+
+    assert len(ask_ahead(8, ahead=4, endpoint=endpoint, proven=False, worker="worker-2").rows) == 3
 
 
 def test_a_death_counts_for_rows_that_were_sent_and_not_for_those_held_ready() -> None:

@@ -13,9 +13,9 @@ from django.utils import timezone
 from judging.choices import PassState
 from judging.models import EndpointGate, JudgePass, Verdict, VerdictAttempt
 from judging.queue import leases
-from judging.queue.claiming import MAX_UNPROVEN_IN_FLIGHT
 from judging.queue.leases import beat
 from judging.queue.recording import return_lost, return_unsent
+from judging.queue.results import MAX_UNPROVEN_IN_FLIGHT
 from judging.queue.work import Claimed
 from judging.verdicts.work import JUDGING
 from tests.factories import make_attempt

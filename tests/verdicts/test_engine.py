@@ -16,6 +16,7 @@ from judging.llm.retrying import RetryPolicy
 from judging.models import EndpointGate, Judge, JudgePass, SlotLease, Verdict, VerdictAttempt
 from judging.passes.control import cancel_pass, resume_pass
 from judging.queue.loop import EndpointLoop
+from judging.queue.results import MAX_UNPROVEN_IN_FLIGHT
 from judging.verdicts.work import JUDGING
 from tests.passes import stage
 from tests.verdicts.conftest import Provide
@@ -230,6 +231,35 @@ def test_a_call_longer_than_the_lease_is_made_once(provide: Provide, settings: A
     assert stage.states(judge_pass) == {"SCORED": 2}
     assert stats["calls"] == 2
     assert not Verdict.objects.filter(n_deaths__gt=0).exists()
+
+
+def test_before_the_first_answer_few_calls_are_in_flight_over_two_loops(
+    provide: Provide, settings: Any
+) -> None:
+    settings.MAX_ATTEMPTS = 1
+    benchmark = stage.make_material(40)
+
+    with provide(faults={"server_error": 1.0}, latency_ms=40, limits={"max_in_flight": 32}) as base_url:
+        judge_pass = stage.start(benchmark)
+        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
+        for thread in threads:
+            thread.join()
+        stats = stage.stats(base_url)
+
+    assert stage.states(judge_pass) == {"CALL_FAILED": 40}
+    assert stats["calls"] == 40
+    assert stats["peak_in_flight"] <= MAX_UNPROVEN_IN_FLIGHT
+
+
+def test_after_the_first_answer_all_slots_are_filled(provide: Provide) -> None:
+    benchmark = stage.make_material(40)
+
+    with provide(latency_ms=300, limits={"max_in_flight": 32}) as base_url:
+        judge_pass = stage.judge(stage.start(benchmark))
+        stats = stage.stats(base_url)
+
+    assert stage.states(judge_pass) == {"SCORED": 40}
+    assert stats["peak_in_flight"] > 4 * MAX_UNPROVEN_IN_FLIGHT
 
 
 def test_two_loops_share_an_endpoint_and_keep_its_limit(provide: Provide) -> None:
