@@ -38,8 +38,9 @@ MOST_LABEL_MS = 50.0
 LEAST_TWO_WORKERS = 1.85
 LEAST_FAULTY_RATE = 130.0
 FAULTS = ("--rate-limited", "0.05", "--server-error", "0.02", "--malformed", "0.02", "--slow", "0.01")
-# So many of a worker's slots in flight at one second of latency take ten seconds.
-N_TWO_WORKERS = 1_280
+# Twelve and a half times a worker's slots. At one latency a single row beyond a whole number of waves costs
+# one more wave, so a number on that edge would measure the edge and not the second worker.
+N_TWO_WORKERS = 1_600
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ it uses the HTTP client over aiohttp; requests are ours (docs/decisions/0013-req
 """
 
 import asyncio
+import functools
 import json
 import time
 from collections.abc import Mapping
@@ -21,6 +22,8 @@ from judging.llm.proxies import effective_proxy
 from judging.llm.replies import ReplyRefused, capped, read_completion, read_failure, read_failure_body
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 REPLY_CAP_BYTES = 1_000_000
@@ -103,6 +106,7 @@ class JudgeClient:
             await refuse_private_resolution(endpoint.base_url, place=f"endpoint {endpoint.name!r}")
         self._http = DefaultAioHttpClient(
             transport=self._transport,
+            verify=_tls_context(trust_env=self._uses_environment_proxies),
             trust_env=self._uses_environment_proxies,
             follow_redirects=False,
             limits=httpx2.Limits(
@@ -237,6 +241,14 @@ class _Reply:
     status: int
     headers: Mapping[str, str]
     content: bytes
+
+
+@functools.cache
+def _tls_context(*, trust_env: bool) -> "ssl.SSLContext":
+    """The authorities that are trusted, read once in a process: that takes 60 ms."""
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 def _milliseconds_since(started: float) -> int:

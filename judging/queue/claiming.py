@@ -25,6 +25,7 @@ LEAST_ROOM_AHEAD = 4
 IDLE_S = 0.5
 # Under a high rate the next call is allowed at once; so long several are.
 LEAST_WAIT_S = 0.05
+PROOF_WAIT_S = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +145,8 @@ class _Claiming:
         self.ahead = max(ahead, 0) if grant.slots > 0 else 0
         self.n_slots = grant.slots
         self.has_suspect = False
+        # A pass waits for its first answer, which may come at any moment.
+        self.awaits_proof = False
 
     @property
     def is_short(self) -> bool:
@@ -152,6 +155,8 @@ class _Claiming:
 
     def wait_s(self, tokens_each: int) -> float:
         """When to ask again after nothing was found."""
+        if self.awaits_proof:
+            return PROOF_WAIT_S
         if self.n_slots == 0 or self.at_once == 0:
             return IDLE_S
         limited_s = self.rates.seconds_until(tokens_each)
@@ -194,6 +199,7 @@ class _Claiming:
             at_once = min(at_once, max(MAX_UNPROVEN_IN_FLIGHT - n_running, 0))
             # One loop holds the next rows ready until the first answer; to the others they are in flight.
             may_hold = may_hold and n_running == 0
+            self.awaits_proof = True
         return at_once, most - at_once if may_hold else 0
 
     def _pause_when_settled(self, judge_pass: LockedPass) -> None:
