@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
-from django.utils import timezone
+from django.utils import dateformat, formats, timezone, translation
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 register = template.Library()
 
@@ -25,10 +26,10 @@ SMALL_COUNT = 10
 """Counts below this are marked: a rate over so few says little."""
 
 VERDICT_WORDS = {
-    "ACCEPTABLE": "Acceptable",
-    "UNACCEPTABLE": "Unacceptable",
-    "UNDECIDED": "Undecided",
-    "CONTESTED": "Contested",
+    "ACCEPTABLE": gettext_lazy("Acceptable"),
+    "UNACCEPTABLE": gettext_lazy("Unacceptable"),
+    "UNDECIDED": gettext_lazy("Undecided"),
+    "CONTESTED": gettext_lazy("Contested"),
 }
 
 Number = int | float
@@ -123,7 +124,7 @@ def duration_text(seconds: Number | None) -> str:
 
 def verdict_text(value: str | None) -> str:
     """The word for a stored verdict, label or consensus code; an unknown code is shown as it is."""
-    return DASH if not value else VERDICT_WORDS.get(value.upper(), value)
+    return DASH if not value else str(VERDICT_WORDS.get(value.upper(), value))
 
 
 def _absent(reason: object) -> SafeString:
@@ -239,10 +240,12 @@ def clock(value: dt.datetime | None, reason: str = "") -> SafeString:
 
 @register.filter
 def day(value: dt.date | None, reason: str = "") -> SafeString:
-    """A calendar date, the same in every zone: `30 Nov 2026`."""
+    """A calendar date in the page's language, the same in every zone: `30 Nov 2026`, `30. November 2026`."""
     if value is None:
         return _absent(reason)
-    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", f"{value:%-d %b %Y}")
+    is_english = translation.get_language() == "en"
+    text = f"{value:%-d %b %Y}" if is_english else dateformat.format(value, formats.get_format("DATE_FORMAT"))
+    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", text)
 
 
 def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -> SafeString:

@@ -1,8 +1,10 @@
-/* <time data-local="moment|clock"> holds UTC; it is rewritten in the viewer's zone, and UTC stays on hover. */
+/* <time data-local="moment|clock"> holds UTC; it is rewritten in the viewer's zone and the page's language, and UTC
+   stays on hover. Digits are those of the rest of the page. */
 
+const PAGE = document.documentElement.lang === "en" ? "en-GB" : `${document.documentElement.lang}-u-nu-latn`;
 const SHAPES = {
-  moment: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }),
-  clock: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }),
+  moment: new Intl.DateTimeFormat(PAGE, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" }),
+  clock: new Intl.DateTimeFormat(PAGE, { hour: "2-digit", minute: "2-digit" }),
 };
 
 function localise(root) {
