@@ -1,0 +1,1 @@
+"""What `benchmarks.annotation` runs: the material, a load driver, and a look at the servers' processes."""
