@@ -14,6 +14,7 @@ from annotation.errors import Gone, NotAllowed
 from annotation.models import Account, Campaign, Consent, Membership
 
 View = Callable[..., HttpResponse]
+SAFE_METHODS = ("GET", "HEAD")
 
 
 class ConsentMissing(NotAllowed):
@@ -50,22 +51,51 @@ def annotator_required(view: View) -> View:
 
 
 def researcher_required(view: View) -> View:
-    """Open a page to researchers and admins only. For annotators it does not exist (404)."""
+    """Open a page to researchers and admins only. For everybody else it does not exist (404)."""
+    return _opened_to(view, may_read=_is_researcher, may_act=_is_researcher)
 
+
+def reader_required(view: View) -> View:
+    """Open a researcher's page to auditors as well, who read it and change nothing (403)."""
+    return _opened_to(view, may_read=_is_reader, may_act=_is_researcher)
+
+
+def adjudicator_required(view: View) -> View:
+    """Open a page to adjudicators, researchers and admins; auditors read it and change nothing (403)."""
+    return _opened_to(
+        view,
+        may_read=lambda account: account.is_adjudicator or account.is_reader,
+        may_act=lambda account: account.is_adjudicator,
+    )
+
+
+def _opened_to(
+    view: View, *, may_read: Callable[[Account], bool], may_act: Callable[[Account], bool]
+) -> View:
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
-        if not request.user.is_researcher:
+        if not may_read(request.user):
             raise Http404
+        if request.method not in SAFE_METHODS and not may_act(request.user):
+            raise PermissionDenied("Auditors read and change nothing.")
         return view(request, *args, **kwargs)
 
     return wrapped
 
 
+def _is_researcher(account: Account) -> bool:
+    return account.is_researcher
+
+
+def _is_reader(account: Account) -> bool:
+    return account.is_reader
+
+
 def _to_sign_in(request: HttpRequest) -> HttpResponse:
     """Back to this page after signing in, or to the front door when this was a form."""
-    came_from = request.get_full_path() if request.method in ("GET", "HEAD") else resolve_url("home")
+    came_from = request.get_full_path() if request.method in SAFE_METHODS else resolve_url("home")
     return redirect_to_login(came_from)
 
 

@@ -28,8 +28,8 @@ def socket_address(request: HttpRequest) -> str:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Send each person to their own work."""
-    is_researcher = getattr(request.user, "is_researcher", False)
-    return redirect("judging:home" if is_researcher else "annotation:home")
+    is_reader = getattr(request.user, "is_reader", False)
+    return redirect("judging:home" if is_reader else "annotation:home")
 
 
 def change_own_password(request: HttpRequest) -> HttpResponse:

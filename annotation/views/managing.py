@@ -18,7 +18,7 @@ from annotation.choices import AnnotatorType, CampaignState
 from annotation.errors import DomainError
 from annotation.forms import AddAnnotatorForm, CampaignForm, CampaignStateForm
 from annotation.models import Benchmark, Campaign
-from annotation.permissions import SignedInRequest, researcher_required
+from annotation.permissions import SignedInRequest, reader_required
 from annotation.selectors import annotator_progress, item_progress
 from annotation.views.refusals import INVALID, status_of
 
@@ -30,7 +30,7 @@ MOVES = {
 
 
 @require_http_methods(["GET", "POST"])
-@researcher_required
+@reader_required
 def campaign_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """Make a campaign from a choice of responses."""
     benchmark = get_object_or_404(Benchmark, slug=slug)
@@ -46,7 +46,7 @@ def campaign_new(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @require_GET
-@researcher_required
+@reader_required
 def campaign(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """One campaign: how far it is, by item and by person."""
     found = _campaign_or_404(campaign_id)
@@ -54,7 +54,7 @@ def campaign(request: SignedInRequest, campaign_id: str) -> HttpResponse:
 
 
 @require_POST
-@researcher_required
+@reader_required
 def campaign_state(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Open, pause or close."""
     found = _campaign_or_404(campaign_id)
@@ -72,7 +72,7 @@ def campaign_state(request: SignedInRequest, campaign_id: str) -> HttpResponse:
 
 
 @require_POST
-@researcher_required
+@reader_required
 def campaign_people(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Add an annotator."""
     found = _campaign_or_404(campaign_id)

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.models import Account, Benchmark
-from annotation.permissions import researcher_required
+from annotation.permissions import reader_required
 from judging.choices import PassKind
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 from judging.importing.uploads import UploadTooLarge
@@ -30,9 +30,9 @@ STATUS_OF_ERROR = (
 
 
 def researcher_page(view: Page) -> Page:
-    """Open a page to researchers and admins; a refusal of the domain becomes a page that says why."""
+    """Open a page to researchers and admins, and to auditors to read; a refusal becomes a page of its own."""
 
-    @researcher_required
+    @reader_required
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -46,7 +46,7 @@ def researcher_page(view: Page) -> Page:
 def benchmark_page(view: Page) -> Page:
     """As `researcher_page`, for one benchmark: the address's slug becomes the benchmark, or 404."""
 
-    @researcher_required
+    @reader_required
     @wraps(view)
     def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> Any:
         benchmark = get_object_or_404(Benchmark, slug=slug)
