@@ -9,11 +9,13 @@ from django.db.models import Max, QuerySet
 
 from annotation.choices import (
     AssignmentState,
+    ItemKind,
     LabelAction,
     Rating,
 )
 from annotation.errors import Conflict, DomainError
 from annotation.labelling.assigning import lease_end, lock_item
+from annotation.labelling.training import require_feedback_not_seen, settle_training
 from annotation.models import (
     FIRST_SEVERITY,
     LAST_SEVERITY,
@@ -119,6 +121,8 @@ def submit_label(
             instructions_version=membership.campaign.instructions_version,
         )
         _own_assignment(item, annotator).update(state=AssignmentState.LABELLED, skip_reason=None)
+        if item.kind == ItemKind.TRAINING:
+            settle_training(membership)
         return _receipt(label)
 
 
@@ -139,7 +143,8 @@ def revise_label(
 
     Raises:
         StaleLabel: `label` is no longer the one that stands.
-        Conflict, InvalidAnswer, Gone, NotAllowed: as in `submit_label`.
+        Conflict: as in `submit_label`, or a training item whose feedback the person has seen.
+        InvalidAnswer, Gone, NotAllowed: as in `submit_label`.
     """
     answer = Answer(Rating(rating), severity, note or None)
     with transaction.atomic():
@@ -153,6 +158,7 @@ def revise_label(
         current = _current_label(item, annotator)
         if current is None or current.pk != label.pk:
             raise StaleLabel(stored=current, offered=answer)
+        require_feedback_not_seen(item, annotator)
         revised = _append(
             item,
             annotator,
@@ -162,6 +168,11 @@ def revise_label(
             is_extra=current.is_extra,
             instructions_version=membership.campaign.instructions_version,
         )
+        _own_assignment(item, annotator).filter(state=AssignmentState.AGAIN).update(
+            state=AssignmentState.LABELLED
+        )
+        if item.kind == ItemKind.TRAINING:
+            settle_training(membership)
         return _receipt(revised)
 
 
@@ -173,6 +184,7 @@ def retract_label(*, label: Label, annotator: Annotator, submission_id: uuid.UUI
 
     Raises:
         StaleLabel: `label` is no longer the one that stands.
+        Conflict: a training item whose feedback the person has seen.
         Gone, NotAllowed: as in `next_assignment`.
     """
     with transaction.atomic():
@@ -184,6 +196,7 @@ def retract_label(*, label: Label, annotator: Annotator, submission_id: uuid.UUI
             current = _current_label(item, annotator)
             if current is None or current.pk != label.pk:
                 raise StaleLabel(stored=current, offered=None)
+            require_feedback_not_seen(item, annotator)
             _append(
                 item,
                 annotator,

@@ -11,8 +11,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import MD5, Concat, Now
 
-from annotation.choices import AssignmentState, SkipReason
+from annotation.choices import AssignmentState, ItemKind, SkipReason
 from annotation.errors import Conflict
+from annotation.labelling.training import settle_training
 from annotation.models import Annotator, Assignment, Campaign, CampaignItem
 from annotation.permissions import lock_membership, require_may_label
 from annotation.selectors import items_with_room, taking_a_place
@@ -76,6 +77,8 @@ def skip_item(*, assignment: Assignment, annotator: Annotator, reason: SkipReaso
             raise Conflict(
                 "You have already answered this one, so it cannot be skipped. Undo the answer first."
             )
+        if assignment.item.kind == ItemKind.TRAINING:
+            settle_training(membership)
 
 
 def _own_open(campaign: Campaign, annotator: Annotator) -> QuerySet[Assignment]:

@@ -28,19 +28,30 @@ from annotation.selectors.responses import (
     models_with_many_empty,
     readable_responses,
 )
+from annotation.selectors.training import (
+    Feedback,
+    TrainingRound,
+    TrainingStep,
+    feedback_on,
+    training_round_of,
+)
 
 __all__ = [
     "HAS_ROOM",
     "MOST_EMPTY_PERCENT",
     "AnnotatorProgress",
     "EmptyShare",
+    "Feedback",
     "ItemProgress",
     "Progress",
     "Reading",
     "Task",
+    "TrainingRound",
+    "TrainingStep",
     "annotator_progress",
     "choose_responses",
     "current_labels",
+    "feedback_on",
     "item_progress",
     "items_by_label_count",
     "items_with_room",
@@ -54,4 +65,5 @@ __all__ = [
     "reading_of",
     "taking_a_place",
     "tasks_of",
+    "training_round_of",
 ]
