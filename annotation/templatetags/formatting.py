@@ -16,6 +16,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from annotation.markdown import render
+
 register = template.Library()
 
 DASH = "–"
@@ -263,6 +265,12 @@ def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -
 def _count_marked(value: Number | None, reason: str = "") -> SafeString:
     """The count an estimate rests on, marked when it is small."""
     return format_html("{}{}", count(value, reason), small(value))
+
+
+@register.filter
+def limited_markdown(text: str) -> SafeString:
+    """Headings, lists, bold and italic of an untrusted text; everything in it is escaped."""
+    return render(text)
 
 
 SHOWN_AS: dict[str, Callable[[Any, str], Any]] = {
