@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import consenting, labelling, managing
+from annotation.views import caring, consenting, labelling, managing
 
 app_name = "annotation"
 urlpatterns = [
@@ -16,6 +16,9 @@ urlpatterns = [
     path("<slug:campaign_id>/next/", labelling.next_item, name="next"),
     path("<slug:campaign_id>/items/<slug:assignment_id>/", labelling.item, name="item"),
     path("<slug:campaign_id>/items/<slug:assignment_id>/skip/", labelling.skip, name="skip"),
+    path("<slug:campaign_id>/items/<slug:assignment_id>/feedback/", caring.feedback, name="feedback"),
+    path("<slug:campaign_id>/break/", caring.pause, name="break"),
+    path("<slug:campaign_id>/practice/", caring.training, name="training"),
     path("<slug:campaign_id>/undo/", labelling.undo, name="undo"),
     path("<slug:campaign_id>/stop/", consenting.stop, name="stop"),
     path("<slug:campaign_id>/thanks/", consenting.thanks, name="thanks"),

@@ -33,6 +33,7 @@ from annotation.selectors.training import (
     TrainingRound,
     TrainingStep,
     feedback_on,
+    has_feedback,
     training_round_of,
 )
 
@@ -52,6 +53,7 @@ __all__ = [
     "choose_responses",
     "current_labels",
     "feedback_on",
+    "has_feedback",
     "item_progress",
     "items_by_label_count",
     "items_with_room",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from annotation.choices import AssignmentState, CampaignState
+from annotation.choices import AssignmentState, CampaignState, ItemKind
 from annotation.models import (
     Account,
     Assignment,
@@ -131,10 +131,14 @@ def own_label_by_id(membership: Membership, public_id: str) -> Label | None:
 
 
 def last_label(membership: Membership) -> Label | None:
-    """The person's newest current label in the campaign: the one that undo takes back. One query."""
+    """The person's newest current label in the campaign: the one that undo takes back. One query.
+
+    An answer to a training item is none, since its feedback was shown.
+    """
     return (
         Label.objects.select_related("item")
         .filter(annotator=membership.annotator_id, item__campaign=membership.campaign_id, is_current=True)
+        .exclude(item__kind=ItemKind.TRAINING)
         .order_by("-created_at", "-pk")
         .first()
     )

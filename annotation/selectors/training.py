@@ -80,6 +80,11 @@ def training_round_of(membership: Membership) -> TrainingRound:
     )
 
 
+def has_feedback(assignment: Assignment) -> bool:
+    """True when the person has answered a training item, so that its answer stays. No query."""
+    return assignment.item.kind == ItemKind.TRAINING and assignment.state == AssignmentState.LABELLED
+
+
 def feedback_on(membership: Membership, assignment: Assignment) -> Feedback | None:
     """What the person is told about their answer to a training item. Two queries.
 

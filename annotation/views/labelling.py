@@ -8,7 +8,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.choices import AnnotatorType, AssignmentState, SkipReason
+from annotation.care import break_due
+from annotation.choices import AnnotatorType, AssignmentState, ItemKind, SkipReason
 from annotation.forms import LabelForm, SkipForm, UndoForm
 from annotation.labelling import (
     InvalidAnswer,
@@ -23,12 +24,14 @@ from annotation.labelling import (
 from annotation.models import Assignment, Membership
 from annotation.permissions import ConsentMissing, SignedInRequest, has_consented, membership_of, wants_json
 from annotation.selectors import (
+    has_feedback,
     last_label,
     own_assignment,
     own_label,
     own_label_by_id,
     progress_of,
     reading_of,
+    training_round_of,
 )
 from annotation.views.refusals import INVALID, annotator_page
 
@@ -44,6 +47,10 @@ PLAIN_QUESTION = "Would you find this answer acceptable?"
 def next_item(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Send the person to the item in their hands, or a new one, or to what comes before and after."""
     membership = membership_of(request.user, campaign_id)
+    if break_due(membership):
+        return redirect("annotation:break", campaign_id=campaign_id)
+    if "practice" not in request.GET and _practice_is_ahead(membership):
+        return redirect("annotation:training", campaign_id=campaign_id)
     try:
         assignment = next_assignment(campaign=membership.campaign, annotator=membership.annotator)
     except ConsentMissing:
@@ -63,6 +70,8 @@ def item(request: SignedInRequest, campaign_id: str, assignment_id: str) -> Http
         return _take_answer(request, membership, assignment)
     if not has_consented(membership):
         return redirect("annotation:consent", campaign_id=campaign_id)
+    if has_feedback(assignment):
+        return redirect("annotation:feedback", campaign_id=campaign_id, assignment_id=assignment_id)
     form = LabelForm.to_show(membership.campaign, own_label(assignment))
     return _label_page(request, membership, assignment, form)
 
@@ -113,7 +122,7 @@ def _take_answer(request: SignedInRequest, membership: Membership, assignment: A
         if wants_json(request):
             raise
         return _conflict_page(request, membership, assignment, stale)
-    next_url = reverse("annotation:next", kwargs={"campaign_id": membership.campaign.public_id})
+    next_url = _after_answer(membership, assignment)
     if wants_json(request):
         return JsonResponse(
             {
@@ -124,6 +133,23 @@ def _take_answer(request: SignedInRequest, membership: Membership, assignment: A
             }
         )
     return redirect(next_url)
+
+
+def _practice_is_ahead(membership: Membership) -> bool:
+    """True before the first item of a person who begins with training. No query once they have begun."""
+    return (
+        membership.last_seen_at is None
+        and has_consented(membership)
+        and training_round_of(membership).n_left > 0
+    )
+
+
+def _after_answer(membership: Membership, assignment: Assignment) -> str:
+    """Where an answer leads: on, or to what is said after a training item."""
+    campaign_id = membership.campaign.public_id
+    if assignment.item.kind == ItemKind.TRAINING:
+        return reverse("annotation:feedback", args=[campaign_id, assignment.public_id])
+    return reverse("annotation:next", args=[campaign_id])
 
 
 def _store(form: LabelForm, membership: Membership, assignment: Assignment) -> Receipt:

@@ -114,7 +114,7 @@ def test_page_is_kept_in_no_cache(client: Client, desk: Desk, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "n_queries"), [("item", 11), ("stop", 5), ("thanks", 5), ("consent", 4), ("next", 13)]
+    ("name", "n_queries"), [("item", 11), ("stop", 5), ("thanks", 5), ("consent", 4), ("next", 15)]
 )
 def test_page_asks_the_database_equally_often_however_much_there_is(
     name: str, n_queries: int, django_assert_num_queries: DjangoAssertNumQueries
