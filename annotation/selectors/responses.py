@@ -1,16 +1,23 @@
 """Which responses can be read, and which are chosen."""
 
-import random
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.choices import ResponseState
+from annotation.choices import Allocation, ResponseState, Strata
 from annotation.models import (
     Benchmark,
     Response,
 )
+from annotation.selectors.sampling import stratified_sample
+
+GROUPED_BY = {
+    Strata.NONE: (),
+    Strata.CATEGORY: ("prompt__risk_category",),
+    Strata.MODEL: ("target_model__slug",),
+    Strata.CATEGORY_AND_MODEL: ("prompt__risk_category", "target_model__slug"),
+}
 
 # A model that leaves more than this share of its answers empty was probably not collected properly.
 MOST_EMPTY_PERCENT = 20
@@ -63,12 +70,16 @@ def choose_responses(
     model_slugs: Collection[str] = (),
     rollouts: Collection[int] = (),
     n_at_most: int | None = None,
+    strata: Strata = Strata.NONE,
+    allocation: Allocation = Allocation.EQUAL,
     seed: int = 0,
 ) -> list[int]:
     """Primary keys of readable responses; an empty filter means all. One query.
 
     Args:
         n_at_most: draw this many at random; all when None or when there are fewer.
+        strata: the groups that each give their share of the sample.
+        allocation: how large the share of a group is; without groups it changes nothing.
         seed: the same seed draws the same responses from the same data.
     """
     responses = readable_responses(benchmark)
@@ -78,7 +89,15 @@ def choose_responses(
         responses = responses.filter(target_model__slug__in=model_slugs)
     if rollouts:
         responses = responses.filter(rollout__in=rollouts)
-    chosen = list(responses.order_by("pk").values_list("pk", flat=True))
-    if n_at_most is None or n_at_most >= len(chosen):
-        return chosen
-    return random.Random(seed).sample(chosen, n_at_most)
+    rows = responses.order_by("pk").values_list("pk", *GROUPED_BY[strata])
+    if n_at_most is None or n_at_most >= len(rows):
+        return [pk for pk, *_ in rows]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for pk, *names in rows:
+        groups.setdefault(tuple(names), []).append(pk)
+    return stratified_sample(
+        {names: groups[names] for names in sorted(groups)},
+        n_at_most=n_at_most,
+        allocation=allocation,
+        seed=seed,
+    )
