@@ -2,12 +2,22 @@
 
 from django.urls import path
 
-from annotation.views import caring, consenting, labelling, managing
+from annotation.views import campaign_texts, caring, consenting, labelling, managing, preparing
 
 app_name = "annotation"
 urlpatterns = [
     path("", consenting.home, name="home"),
-    path("manage/<slug:slug>/new/", managing.campaign_new, name="campaign_new"),
+    path("manage/<slug:slug>/new/", preparing.campaign_new, name="campaign_new"),
+    path("manage/campaigns/<slug:campaign_id>/responses/", preparing.responses, name="campaign_responses"),
+    path("manage/campaigns/<slug:campaign_id>/labels/", preparing.labels, name="campaign_labels"),
+    path("manage/campaigns/<slug:campaign_id>/texts/", campaign_texts.texts, name="campaign_texts"),
+    path("manage/campaigns/<slug:campaign_id>/texts/again/", campaign_texts.ask_again, name="ask_again"),
+    path("manage/campaigns/<slug:campaign_id>/pace/", preparing.pace, name="campaign_pace"),
+    path("manage/campaigns/<slug:campaign_id>/known/", preparing.known, name="campaign_known"),
+    path("manage/campaigns/<slug:campaign_id>/known/mark/", preparing.pass_mark, name="pass_mark"),
+    path("manage/campaigns/<slug:campaign_id>/known/<slug:response_id>/", preparing.place, name="place"),
+    path("manage/campaigns/<slug:campaign_id>/check/", preparing.check, name="campaign_check"),
+    path("manage/campaigns/<slug:campaign_id>/discard/", preparing.discard, name="campaign_discard"),
     path("manage/campaigns/<slug:campaign_id>/", managing.campaign, name="campaign"),
     path("manage/campaigns/<slug:campaign_id>/state/", managing.campaign_state, name="campaign_state"),
     path("manage/campaigns/<slug:campaign_id>/people/", managing.campaign_people, name="campaign_people"),

@@ -1,14 +1,18 @@
 """Which responses can be read, and which are chosen."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
 from annotation.choices import Allocation, ResponseState, Strata
 from annotation.models import (
     Benchmark,
+    Prompt,
     Response,
+    TargetModel,
 )
 from annotation.selectors.sampling import stratified_sample
 
@@ -101,3 +105,37 @@ def choose_responses(
         allocation=allocation,
         seed=seed,
     )
+
+
+@dataclass(frozen=True)
+class ChosenCounts:
+    """How many responses were chosen, in all, by category and by model, each in the order of names."""
+
+    n: int
+    by_category: Mapping[str, int]
+    by_model: Mapping[str, int]
+
+
+def count_chosen(benchmark: Benchmark, chosen: Collection[int]) -> ChosenCounts:
+    """Count a choice of responses by their primary keys. One query."""
+    keys = set(chosen)
+    rows = readable_responses(benchmark).values_list("pk", "prompt__risk_category", "target_model__slug")
+    among = [(category, model) for pk, category, model in rows if pk in keys]
+    categories, models = Counter(category for category, _ in among), Counter(model for _, model in among)
+    return ChosenCounts(
+        n=len(among),
+        by_category={name: categories[name] for name in sorted(categories)},
+        by_model={name: models[name] for name in sorted(models)},
+    )
+
+
+def offered_filters(benchmark: Benchmark) -> dict[str, list[Any]]:
+    """The categories, models and rollouts that a choice can name. Three queries."""
+    prompts = Prompt.objects.filter(benchmark=benchmark).order_by("risk_category")
+    models = TargetModel.objects.filter(responses__prompt__benchmark=benchmark).order_by("slug")
+    rollouts = Response.objects.filter(prompt__benchmark=benchmark).exclude(rollout=None).order_by("rollout")
+    return {
+        "risk_categories": list(prompts.values_list("risk_category", flat=True).distinct()),
+        "models": list(models.values_list("slug", flat=True).distinct()),
+        "rollouts": list(rollouts.values_list("rollout", flat=True).distinct()),
+    }

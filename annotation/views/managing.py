@@ -1,22 +1,21 @@
-"""Researcher pages of campaigns: make one, watch it, pause or close it, add people."""
+"""Researcher pages of campaigns: watch it, open, pause or close it, add people."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotation.campaigns import (
     add_annotator,
     close_campaign,
-    create_campaign,
     open_campaign,
     pause_campaign,
 )
 from annotation.choices import AnnotatorType, CampaignState
 from annotation.errors import DomainError
-from annotation.forms import AddAnnotatorForm, CampaignForm, CampaignStateForm
+from annotation.forms import AddAnnotatorForm, CampaignStateForm
 from annotation.models import Benchmark, Campaign
 from annotation.permissions import SignedInRequest, reader_required
 from annotation.selectors import annotator_progress, item_progress
@@ -29,27 +28,13 @@ MOVES = {
 }
 
 
-@require_http_methods(["GET", "POST"])
-@reader_required
-def campaign_new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Make a campaign from a choice of responses."""
-    benchmark = get_object_or_404(Benchmark, slug=slug)
-    form = CampaignForm(request.POST or None, benchmark=benchmark)
-    status = 200
-    if request.method == "POST":
-        if form.is_valid():
-            made = create_campaign(benchmark=benchmark, created_by=request.user, **form.cleaned_data)
-            return redirect("annotation:campaign", campaign_id=made.public_id)
-        status = INVALID
-    context = _tab_context(benchmark) | {"form": form}
-    return render(request, "annotation/campaign_new.html", context, status=status)
-
-
 @require_GET
 @reader_required
 def campaign(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """One campaign: how far it is, by item and by person."""
     found = _campaign_or_404(campaign_id)
+    if found.state == CampaignState.DRAFT:
+        return redirect("annotation:campaign_check", campaign_id=campaign_id)
     return _campaign_page(request, found, AddAnnotatorForm(campaign=found))
 
 
