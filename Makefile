@@ -40,7 +40,8 @@ bench: $(DEV_STAMP) ## Measure speed; each benchmark prints its line
 	@for script in benchmarks/[a-z]*.py; do $(RUN) -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 screenshots: $(DEV_STAMP) services ## Pictures of every page in var/screenshots
-	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py
+	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py \
+		tests/browser/campaign_screenshots.py
 
 # Researchers' pages are in English and have nothing to collect.
 messages: $(DEV_STAMP) ## Collect texts into locale/ and compile it (needs GNU gettext)
