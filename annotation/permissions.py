@@ -8,6 +8,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import resolve_url
+from django.utils.translation import gettext as _
 
 from annotation.choices import CampaignState, Role
 from annotation.errors import Gone, NotAllowed
@@ -21,6 +22,12 @@ class ConsentMissing(NotAllowed):
     """The person has not consented to the campaign's present text, or has withdrawn."""
 
     code = "consent_missing"
+
+
+class Deactivated(NotAllowed):
+    """The person was taken off the task; their labels stay."""
+
+    code = "deactivated"
 
 
 class SignedInRequest(HttpRequest):
@@ -41,7 +48,7 @@ def annotator_required(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             if wants_json(request):
-                return JsonResponse({"detail": "You are signed out.", "code": "signed_out"}, status=401)
+                return JsonResponse({"detail": _("You are signed out."), "code": "signed_out"}, status=401)
             return _to_sign_in(request)
         if request.user.role != Role.ANNOTATOR:
             raise PermissionDenied("Only annotators label.")
@@ -105,6 +112,19 @@ def membership_of(account: Account, campaign_public_id: str) -> Membership:
     Raises:
         Http404: no such campaign, or not a member.
         Gone: a member, but the campaign is not open.
+        Deactivated: a member, but taken off the task.
+    """
+    membership = own_membership(account, campaign_public_id)
+    require_open(membership.campaign)
+    require_active(membership)
+    return membership
+
+
+def own_membership(account: Account, campaign_public_id: str) -> Membership:
+    """As `membership_of`, whatever the state: consent can be withdrawn from a closed campaign as well.
+
+    Raises:
+        Http404: no such campaign, or not a member.
     """
     membership = (
         Membership.objects.select_related("campaign__benchmark", "annotator")
@@ -113,7 +133,6 @@ def membership_of(account: Account, campaign_public_id: str) -> Membership:
     )
     if membership is None:
         raise Http404
-    require_open(membership.campaign)
     return membership
 
 
@@ -135,14 +154,31 @@ def require_open(campaign: Campaign) -> None:
     """
     if campaign.state != CampaignState.OPEN:
         raise Gone(
-            "This task is not open at the moment, so nothing was saved just now. What you saved before is "
-            "kept. The people who run the study decide when the task goes on.",
+            _(
+                "This task is not open at the moment, so nothing was saved just now. What you saved before "
+                "is kept. The people who run the study decide when the task goes on."
+            ),
             code="campaign_not_open",
         )
 
 
+def require_active(membership: Membership) -> None:
+    """Check that nobody has taken the person off the task.
+
+    Raises:
+        Deactivated: somebody has.
+    """
+    if membership.deactivated_at is not None:
+        raise Deactivated(
+            _(
+                "You have been taken off this task, so nothing was saved just now. What you answered before "
+                "is kept. If you do not know why, ask the person who runs the study."
+            )
+        )
+
+
 def lock_membership(*, campaign_id: int, annotator_id: int) -> Membership:
-    """The membership, locked until the transaction ends, with the campaign as it is now.
+    """The membership, locked until the transaction ends, with campaign and annotator as they are now.
 
     Everything that one person does in one campaign takes this lock first, so that two tabs,
     or a label and a withdrawal of consent, happen one after the other.
@@ -152,25 +188,29 @@ def lock_membership(*, campaign_id: int, annotator_id: int) -> Membership:
     """
     membership = (
         Membership.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("campaign")
+        .select_related("campaign", "annotator")
         .filter(campaign_id=campaign_id, annotator_id=annotator_id)
         .first()
     )
     if membership is None:
-        raise NotAllowed("You are not part of this task. Ask the person who runs the study to add you.")
+        raise NotAllowed(_("You are not part of this task. Ask the person who runs the study to add you."))
     return membership
 
 
 def require_may_label(membership: Membership) -> None:
-    """Check that the campaign is open and the consent stands. Call with the membership locked.
+    """Check that the campaign is open, the person active and the consent stands. Membership locked.
 
     Raises:
         Gone: the campaign is paused or closed.
+        Deactivated: somebody has taken the person off the task.
         ConsentMissing: no consent, or it was withdrawn.
     """
     require_open(membership.campaign)
+    require_active(membership)
     if not has_consented(membership):
         raise ConsentMissing(
-            "Nothing was saved, because there is no consent from you for this task. "
-            "Open the task again to read the text and decide."
+            _(
+                "Nothing was saved, because there is no consent from you for this task. "
+                "Open the task again to read the text and decide."
+            )
         )

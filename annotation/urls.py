@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotation.views import campaign_texts, caring, consenting, labelling, managing, preparing
+from annotation.views import (
+    campaign_texts,
+    caring,
+    consenting,
+    inviting,
+    labelling,
+    managing,
+    people,
+    preparing,
+)
 
 app_name = "annotation"
 urlpatterns = [
@@ -20,7 +29,32 @@ urlpatterns = [
     path("manage/campaigns/<slug:campaign_id>/discard/", preparing.discard, name="campaign_discard"),
     path("manage/campaigns/<slug:campaign_id>/", managing.campaign, name="campaign"),
     path("manage/campaigns/<slug:campaign_id>/state/", managing.campaign_state, name="campaign_state"),
-    path("manage/campaigns/<slug:campaign_id>/people/", managing.campaign_people, name="campaign_people"),
+    path("manage/campaigns/<slug:campaign_id>/people/", people.campaign_people, name="campaign_people"),
+    path("manage/campaigns/<slug:campaign_id>/people/invite/", people.campaign_invite, name="invite"),
+    path(
+        "manage/campaigns/<slug:campaign_id>/people/links/<slug:invitation_id>/revoke/",
+        people.revoke,
+        name="revoke",
+    ),
+    path(
+        "manage/campaigns/<slug:campaign_id>/people/<slug:annotator_id>/deactivate/",
+        people.deactivate_person,
+        name="deactivate",
+    ),
+    path(
+        "manage/campaigns/<slug:campaign_id>/people/<slug:annotator_id>/reactivate/",
+        people.reactivate_person,
+        name="reactivate",
+    ),
+    path(
+        "manage/campaigns/<slug:campaign_id>/people/<slug:annotator_id>/withdraw/",
+        people.withdraw_person,
+        name="withdraw_person",
+    ),
+    path("join/<slug:secret>/", inviting.join, name="join"),
+    path("consents/", consenting.consents, name="consents"),
+    path("<slug:campaign_id>/welcome/", inviting.welcome, name="welcome"),
+    path("<slug:campaign_id>/themes/", consenting.themes, name="themes"),
     path("<slug:campaign_id>/consent/", consenting.consent, name="consent"),
     path("<slug:campaign_id>/withdraw/", consenting.withdraw, name="withdraw"),
     path("<slug:campaign_id>/next/", labelling.next_item, name="next"),

@@ -2,14 +2,18 @@
 
 from annotation.forms.answering import MAX_NOTE_LENGTH, LabelForm, SkipForm, UndoForm
 from annotation.forms.campaigns import MAX_LABELS_PER_RESPONSE, CampaignStateForm
-from annotation.forms.people import AddAnnotatorForm
+from annotation.forms.people import AddAnnotatorForm, ConsentForm, InviteForm, PasswordForm, ThemesForm
 
 __all__ = [
     "MAX_LABELS_PER_RESPONSE",
     "MAX_NOTE_LENGTH",
     "AddAnnotatorForm",
     "CampaignStateForm",
+    "ConsentForm",
+    "InviteForm",
     "LabelForm",
+    "PasswordForm",
     "SkipForm",
+    "ThemesForm",
     "UndoForm",
 ]

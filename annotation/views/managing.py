@@ -1,4 +1,4 @@
-"""Researcher pages of campaigns: watch it, open, pause or close it, add people."""
+"""Researcher pages of campaigns: watch it, open, pause or close it."""
 
 from typing import Any
 
@@ -8,14 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.campaigns import (
-    add_annotator,
     close_campaign,
     open_campaign,
     pause_campaign,
 )
-from annotation.choices import AnnotatorType, CampaignState
+from annotation.choices import CampaignState
 from annotation.errors import DomainError
-from annotation.forms import AddAnnotatorForm, CampaignStateForm
+from annotation.forms import CampaignStateForm
 from annotation.models import Benchmark, Campaign
 from annotation.permissions import SignedInRequest, reader_required
 from annotation.selectors import annotator_progress, item_progress
@@ -35,7 +34,7 @@ def campaign(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     found = _campaign_or_404(campaign_id)
     if found.state == CampaignState.DRAFT:
         return redirect("annotation:campaign_check", campaign_id=campaign_id)
-    return _campaign_page(request, found, AddAnnotatorForm(campaign=found))
+    return _campaign_page(request, found)
 
 
 @require_POST
@@ -44,43 +43,18 @@ def campaign_state(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Open, pause or close."""
     found = _campaign_or_404(campaign_id)
     form = CampaignStateForm(request.POST)
-    people_form = AddAnnotatorForm(campaign=found)
     if not form.is_valid():
         messages.error(request, "Nothing was changed: the campaign can be open, paused or closed.")
-        return _campaign_page(request, found, people_form, status=INVALID)
+        return _campaign_page(request, found, status=INVALID)
     try:
         MOVES[CampaignState(form.cleaned_data["state"])](campaign=found, actor=request.user)
     except DomainError as error:
         messages.error(request, error.message)
-        return _campaign_page(request, found, people_form, status=status_of(error))
+        return _campaign_page(request, found, status=status_of(error))
     return redirect("annotation:campaign", campaign_id=campaign_id)
 
 
-@require_POST
-@reader_required
-def campaign_people(request: SignedInRequest, campaign_id: str) -> HttpResponse:
-    """Add an annotator."""
-    found = _campaign_or_404(campaign_id)
-    form = AddAnnotatorForm(request.POST, campaign=found)
-    if not form.is_valid():
-        return _campaign_page(request, found, form, status=INVALID)
-    try:
-        annotator = add_annotator(
-            campaign=found,
-            account=form.cleaned_data["account"],
-            annotator_type=AnnotatorType(form.cleaned_data["annotator_type"]),
-            actor=request.user,
-        )
-    except DomainError as error:
-        form.add_error(None, error.message)
-        return _campaign_page(request, found, form, status=status_of(error))
-    messages.success(request, f"Added as {annotator.code}.")
-    return redirect("annotation:campaign", campaign_id=campaign_id)
-
-
-def _campaign_page(
-    request: SignedInRequest, found: Campaign, people_form: AddAnnotatorForm, status: int = 200
-) -> HttpResponse:
+def _campaign_page(request: SignedInRequest, found: Campaign, status: int = 200) -> HttpResponse:
     people = annotator_progress(found)
     items = item_progress(found)
     context: dict[str, Any] = _tab_context(found.benchmark) | {
@@ -94,7 +68,6 @@ def _campaign_page(
         "n_labels": items.n_labels,
         "answer": f"{items.n_full:,} of {items.n_items:,} responses have the {_labels_wanted(found)}.",
         "basis": f"Labels: {items.n_labels:,} · Annotators: {len(people):,} · {found.get_scale_display()}",
-        "people_form": people_form,
         "can_open": found.state == CampaignState.PAUSED,
         "can_pause": found.state == CampaignState.OPEN,
         "can_close": found.state in (CampaignState.OPEN, CampaignState.PAUSED),

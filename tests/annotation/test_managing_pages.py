@@ -144,7 +144,7 @@ def test_campaign_page_asks_the_database_equally_often(
     for person in desk.annotators:
         answer(take(desk, person))
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         researcher_client.get(url(desk.campaign))
 
 

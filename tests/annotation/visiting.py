@@ -58,7 +58,9 @@ def visit_everything(desk: Desk) -> Visit:
     """All that the annotator can do, in an order in which each page has something to show."""
     visit = Visit(desk)
     visit.get(reverse("annotation:home"))
-    for name in ("consent", "withdraw", "next"):
+    visit.get(reverse("annotation:consents"))
+    visit.get(reverse("annotation:join", args=["no-such-link"]))
+    for name in ("welcome", "consent", "themes", "withdraw", "next"):
         visit.page(name)
     first = take(desk)
     visit.get(item_url(desk, first))
