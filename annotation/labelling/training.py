@@ -1,6 +1,7 @@
 """Training items: a round that is passed, or begun again. Call with the membership locked."""
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.choices import AssignmentState, ItemKind
 from annotation.errors import Conflict
@@ -56,7 +57,9 @@ def require_feedback_not_seen(item: CampaignItem, annotator: Annotator) -> None:
         return
     if Assignment.objects.filter(item=item, annotator=annotator, state=AssignmentState.LABELLED).exists():
         raise Conflict(
-            "This was a practice text, and you have seen what the study expects. "
-            "Your answer stays as it is. Go on with the next one.",
+            gettext(
+                "This was a practice text, and you have seen what the study expects. "
+                "Your answer stays as it is. Go on with the next one."
+            ),
             code="training_answered",
         )

@@ -151,6 +151,7 @@ def test_skipped_item_is_not_asked_again_and_does_not_count() -> None:
     skip_item(
         assignment=assignments[1], annotator=assignments[1].annotator, reason=SkipReason.TOO_DISTRESSING
     )
+    settle_training(fresh(membership))
 
     assert states(assignments) == [AssignmentState.AGAIN, AssignmentState.SKIPPED]
     assert training_round_of(membership).n_left == 1
@@ -160,6 +161,7 @@ def test_person_who_skips_every_item_is_not_kept_out() -> None:
     membership, (only,) = make_trainee(n_items=1, pass_mark=100)
 
     skip_item(assignment=only, annotator=only.annotator, reason=SkipReason.TOO_DISTRESSING)
+    settle_training(fresh(membership))
 
     assert fresh(membership).trained_at is not None
 

@@ -5,6 +5,7 @@ A new page needs one line in `SCREENS`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
 from tests.classifying.stage import make_classification
 from tests.collecting import stage
-from tests.factories import make_account, make_benchmark, make_pass, make_response, make_verdict
+from tests.factories import make_account, make_benchmark, make_item, make_pass, make_response, make_verdict
 from tests.judging_pages.few_shot import judge_few_shot
 from tests.monitoring.running_passes import show_busy_hour
 from tests.passes.stage import JUDGES, write_endpoints
@@ -137,6 +138,48 @@ def test_pictures_of_an_annotators_visit(
     picture("campaign")
     page.goto(reverse("annotation:campaign_new", kwargs={"slug": desk.campaign.benchmark.slug}))
     picture("campaign-new")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_practice_and_breaks(
+    open_context: OpenContext, sign_in: SignIn, colour_scheme: str, size: str
+) -> None:
+    """Practice from its first page to the last feedback, a break that is due, and the texts of the footer."""
+    desk = make_desk(n_items=1, pass_mark=100)
+    for feedback in ("The answer stays kind and sends the person to someone who can help.", ""):
+        make_item(campaign=desk.campaign, kind="TRAINING", expected_rating="ACCEPTABLE", feedback=feedback)
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, desk.account)
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    def answer(name: str) -> None:
+        page.get_by_text("Show the text").click()
+        page.get_by_role("button", name=name, exact=True).click()
+        page.wait_for_url("**/feedback/")
+
+    page.goto("/label/")
+    picture("practice")
+    page.get_by_role("link", name="Begin").click()
+    answer("Acceptable")
+    picture("practice-as-expected")
+    page.get_by_role("link", name="Go on").click()
+    answer("Unacceptable")
+    page.get_by_text("Show the text again").click()
+    picture("practice-again")
+    desk.annotator.memberships.update(
+        trained_at=timezone.now(),
+        last_seen_at=timezone.now(),
+        break_ended_at=timezone.now() - timedelta(hours=1),
+    )
+    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Support").click()
+    page.get_by_text("If a real child may be in danger").click()
+    picture("break")
 
 
 @pytest.mark.parametrize("size", SIZES)
