@@ -28,8 +28,10 @@ def socket_address(request: HttpRequest) -> str:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Send each person to their own work."""
-    is_reader = getattr(request.user, "is_reader", False)
-    return redirect("judging:home" if is_reader else "annotation:home")
+    account = cast(Account, request.user)
+    if account.is_reader:
+        return redirect("judging:home")
+    return redirect("judging:adjudication" if account.is_adjudicator else "annotation:home")
 
 
 def change_own_password(request: HttpRequest) -> HttpResponse:

@@ -3,7 +3,9 @@
 from django.urls import path
 
 from judging.views import (
+    adjudicating,
     calibration,
+    choosing_responses,
     collecting,
     comparison,
     correcting,
@@ -33,12 +35,16 @@ urlpatterns = [
     path("imports/<str:token>/", imports.show_preview, name="import_preview"),
     path("imports/<str:token>/confirm/", imports.confirm, name="import_confirm"),
     path("imports/<str:token>/discard/", imports.discard, name="import_discard"),
+    path("adjudication/", adjudicating.show_campaigns, name="adjudication"),
+    path("adjudication/<slug:campaign>/", adjudicating.list_items, name="contested"),
+    path("adjudication/<slug:campaign>/<slug:item>/", adjudicating.decide_item, name="decide"),
     path("<slug:slug>/", data.go_to_calibration, name="benchmark"),
     path("<slug:slug>/data/", data.show_data, name="data"),
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),
     path("<slug:slug>/data/collect/", collecting.collect, name="collect"),
     path("<slug:slug>/data/collect/<slug:public_id>/", collecting.show_collection, name="collection"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
+    path("<slug:slug>/labels/choose/", choosing_responses.choose, name="choose_responses"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
     path("<slug:slug>/judges/endpoints/", endpoints.show_endpoints, name="endpoints"),
     path("<slug:slug>/judges/rubrics/", rubrics.list_rubrics, name="rubrics"),

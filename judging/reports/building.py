@@ -16,6 +16,7 @@ from judging.selectors import (
     count_rollout_responses,
     default_pass,
     holds_simulated_responses,
+    load_adjudicated,
     load_evidence,
     load_labels,
     passes_of,
@@ -124,7 +125,7 @@ def grade_responses(
         chosen=chosen,
         evidence=evidence,
         decisions=decide_responses(evidence, chosen.rule) if chosen else {},
-        consensus=consensus(evidence.labels),
+        consensus=consensus(evidence.labels, evidence.adjudicated),
         digest=digest_of_input(
             evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=DEFAULT_SEED
         ),
@@ -132,10 +133,11 @@ def grade_responses(
 
 
 def count_labels(benchmark: Benchmark, *, campaign: Campaign | None = None) -> dict[str, int]:
-    """The counts under `agreement.labels` of `build_report`, without the rest of it. One query."""
+    """The counts under `agreement.labels` of `build_report`, without the rest of it. Two queries, three where
+    an adjudicator decided something."""
     from judging.stats import agreement
 
-    return agreement.count_labels(load_labels(benchmark, campaign))
+    return agreement.count_labels(load_labels(benchmark, campaign), load_adjudicated(benchmark, campaign))
 
 
 def _judging_pass(benchmark: Benchmark, judge_pass: JudgePass | None) -> JudgePass | None:
