@@ -69,7 +69,7 @@ def create_campaign(
     instructions: str = protocol.INSTRUCTIONS,
     content_warning: str = protocol.CONTENT_WARNING,
     consent_text: str = protocol.CONSENT_TEXT,
-    support_text: str = protocol.SUPPORT_TEXT,
+    support_text: str = "",
     lease_minutes: int = 60,
     reveals_on_tap: bool = True,
     selection: Mapping[str, Any] | None = None,

@@ -34,8 +34,9 @@ class TextsForm(forms.Form):
     support_text = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        label="Where annotators find support",
-        help_text="Name the helplines of the annotators' own country. Plain text, on every screen of theirs.",
+        label="More support (optional)",
+        help_text="Added where the site's own support text stands in full. That one is on every page for "
+        "annotators and is set by whoever runs the site. Plain text.",
     )
 
     @staticmethod

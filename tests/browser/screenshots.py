@@ -82,7 +82,6 @@ def test_pictures_of_an_annotators_visit(
         instructions=protocol.INSTRUCTIONS,
         content_warning=protocol.CONTENT_WARNING,
         consent_text=protocol.CONSENT_TEXT,
-        support_text=protocol.SUPPORT_TEXT,
     )
     withdraw_consent(campaign=desk.campaign, annotator=desk.annotator)
     context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
