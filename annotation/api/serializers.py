@@ -105,5 +105,6 @@ class LabelSerializer(PublicIdSerializer):
             "is_current",
             "is_imported",
             "created_at",
+            "erased_at",
         ]
         read_only_fields = fields
