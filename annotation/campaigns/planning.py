@@ -129,8 +129,8 @@ def _check_plan(plan: LabelPlan) -> None:
     n_from_kinds = sum(plan.quotas.values())
     if plan.quotas and n_from_kinds != plan.labels_per_response:
         raise InvalidPlan(
-            f"The kinds of raters give {n_from_kinds} labels together, but {plan.labels_per_response} are "
-            "wanted for each response. Make the two equal, or leave all kinds blank, so that anybody may "
+            f"Labels from the kinds of raters together: {n_from_kinds}; wanted for each response: "
+            f"{plan.labels_per_response}. Make the two equal, or leave all kinds blank, so that anybody may "
             "give them.",
             code="quotas_do_not_add_up",
         )

@@ -98,8 +98,8 @@ def missing_before_opening(campaign: Campaign, outline: CampaignOutline | None =
     n_from_kinds = sum(outline.quotas.values())
     if outline.quotas and n_from_kinds != campaign.labels_per_response:
         missing.append(
-            f"The kinds of raters give {n_from_kinds} labels together, but {campaign.labels_per_response} "
-            "are wanted for each response. Make the two equal."
+            f"Labels from the kinds of raters together: {n_from_kinds}; wanted for each response: "
+            f"{campaign.labels_per_response}. Make the two equal."
         )
     if campaign.pass_mark is not None and not outline.n_training:
         missing.append("It has a pass mark but no training item. Add one, or take the pass mark away.")

@@ -1,4 +1,4 @@
-"""Researcher pages of campaigns: watch it, open, pause or close it."""
+"""Researcher pages of campaigns under way: watch one, open, pause or close it."""
 
 from typing import Any
 
@@ -18,6 +18,7 @@ from annotation.forms import CampaignStateForm
 from annotation.models import Benchmark, Campaign
 from annotation.permissions import SignedInRequest, reader_required
 from annotation.selectors import annotator_progress, item_progress
+from annotation.views.preparing import show_check
 from annotation.views.refusals import INVALID, status_of
 
 MOVES = {
@@ -50,7 +51,8 @@ def campaign_state(request: SignedInRequest, campaign_id: str) -> HttpResponse:
         MOVES[CampaignState(form.cleaned_data["state"])](campaign=found, actor=request.user)
     except DomainError as error:
         messages.error(request, error.message)
-        return _campaign_page(request, found, status=status_of(error))
+        show = show_check if found.state == CampaignState.DRAFT else _campaign_page
+        return show(request, found, status=status_of(error))
     return redirect("annotation:campaign", campaign_id=campaign_id)
 
 

@@ -157,7 +157,7 @@ def pass_mark(request: SignedInRequest, campaign_id: str) -> HttpResponse:
 @reader_required
 def check(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """Step 6: what the draft comes to, and what it lacks, before anybody begins."""
-    return _check_page(request, campaign_or_404(campaign_id))
+    return show_check(request, campaign_or_404(campaign_id))
 
 
 @require_POST
@@ -169,7 +169,7 @@ def discard(request: SignedInRequest, campaign_id: str) -> HttpResponse:
         discard_draft(campaign=draft, actor=request.user)
     except DomainError as error:
         messages.error(request, error.message)
-        return _check_page(request, draft, status=status_of(error))
+        return show_check(request, draft, status=status_of(error))
     messages.success(request, f"The draft {draft.name} is gone.")
     return redirect("judging:labels", slug=draft.benchmark.slug)
 
@@ -193,6 +193,17 @@ def show_step(
     if campaign.state == CampaignState.DRAFT:
         shown |= {"is_draft": True, "steps": _steps(step, campaign)}
     return render(request, f"annotation/{step}.html", shown, status=status)
+
+
+def show_check(request: SignedInRequest, campaign: Campaign, *, status: int = 200) -> HttpResponse:
+    """The check of a campaign, also where opening or discarding it was refused."""
+    outline = campaign_outline(campaign)
+    context = {
+        "outline": outline,
+        "missing": missing_before_opening(campaign, outline),
+        "has_people": campaign.memberships.exists() or campaign.invitations.exists(),
+    }
+    return show_step(request, "campaign_check", campaign, context, status=status)
 
 
 def _frame(benchmark: Benchmark) -> dict[str, Any]:
@@ -278,9 +289,3 @@ def _known_address(request: SignedInRequest, campaign: Campaign) -> str:
     address = reverse("annotation:campaign_known", kwargs={"campaign_id": campaign.public_id})
     query = request.GET.urlencode()
     return f"{address}?{query}" if query else address
-
-
-def _check_page(request: SignedInRequest, campaign: Campaign, *, status: int = 200) -> HttpResponse:
-    outline = campaign_outline(campaign)
-    context = {"outline": outline, "missing": missing_before_opening(campaign, outline)}
-    return show_step(request, "campaign_check", campaign, context, status=status)

@@ -285,7 +285,7 @@ def test_opening_a_draft_keeps_the_first_version_of_its_texts(researcher: Accoun
     ("spoil", "sentence"),
     [
         (lambda draft: draft.items.all().delete(), "no regular item"),
-        (lambda draft: make_quota(campaign=draft, n_labels=2), "give 2 labels together, but 1 are"),
+        (lambda draft: make_quota(campaign=draft, n_labels=2), "together: 2; wanted for each response: 1"),
         (lambda draft: Campaign.objects.update(pass_mark=80), "pass mark but no training item"),
         (lambda draft: Campaign.objects.update(instructions=" "), "no instructions"),
         (lambda draft: Campaign.objects.update(consent_text=""), "no consent text"),

@@ -28,6 +28,7 @@ from tests.factories import (
     make_campaign,
     make_item,
     make_label,
+    make_membership,
     make_prompt,
     make_response,
 )
@@ -241,7 +242,29 @@ def test_draft_that_lacks_something_says_what(researcher_client: Client, draft: 
 
     assert "It has a pass mark but no training item" in html
     assert "Open the campaign" not in html
-    assert researcher_client.post(url(draft, "campaign_state"), {"state": "OPEN"}).status_code == 422
+
+
+def test_draft_that_lacks_something_is_not_opened(researcher_client: Client, draft: Campaign) -> None:
+    Campaign.objects.update(pass_mark=80)
+
+    page = researcher_client.post(url(draft, "campaign_state"), {"state": "OPEN"})
+
+    assert page.status_code == 422
+    assert "The campaign cannot open yet. It has a pass mark" in text_of(page)
+    assert "It cannot open yet" in text_of(page)
+
+
+def test_draft_with_people_is_closed_and_not_discarded(researcher_client: Client, draft: Campaign) -> None:
+    assert "Discard this draft" in text_of(researcher_client.get(url(draft, "campaign_check")))
+    make_membership(campaign=draft)
+
+    refused = researcher_client.post(url(draft, "campaign_discard"))
+    researcher_client.post(url(draft, "campaign_state"), {"state": "CLOSED"})
+
+    draft.refresh_from_db()
+    assert refused.status_code == 409
+    assert "Close this draft for good" in text_of(refused)
+    assert draft.state == CampaignState.CLOSED
 
 
 def test_check_shows_what_the_draft_comes_to(researcher_client: Client, draft: Campaign) -> None:
@@ -466,7 +489,7 @@ def test_new_campaign_page_of_an_unknown_benchmark_is_404(researcher_client: Cli
         ("campaign_texts", 6),
         ("campaign_pace", 8),
         ("campaign_known", 10),
-        ("campaign_check", 8),
+        ("campaign_check", 10),
     ],
 )
 def test_step_asks_the_database_equally_often(
