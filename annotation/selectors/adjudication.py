@@ -16,7 +16,7 @@ class UnnamedLabel:
 
     number: int
     annotator_type: AnnotatorType
-    rating: Rating
+    rating: str | None
     severity: int | None
     note: str | None
 
@@ -80,7 +80,7 @@ def shuffled(item: CampaignItem, labels: Iterable[Label]) -> list[UnnamedLabel]:
         UnnamedLabel(
             number=number,
             annotator_type=AnnotatorType(label.annotator_type),
-            rating=Rating(label.rating or ""),
+            rating=label.rating,
             severity=label.severity,
             note=label.note,
         )
