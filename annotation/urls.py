@@ -11,11 +11,13 @@ from annotation.views import (
     managing,
     people,
     preparing,
+    reading,
 )
 
 app_name = "annotation"
 urlpatterns = [
     path("", consenting.home, name="home"),
+    path("look/", reading.look, name="look"),
     path("manage/<slug:slug>/new/", preparing.campaign_new, name="campaign_new"),
     path("manage/campaigns/<slug:campaign_id>/responses/", preparing.responses, name="campaign_responses"),
     path("manage/campaigns/<slug:campaign_id>/labels/", preparing.labels, name="campaign_labels"),
@@ -63,6 +65,8 @@ urlpatterns = [
     path("<slug:campaign_id>/items/<slug:assignment_id>/feedback/", caring.feedback, name="feedback"),
     path("<slug:campaign_id>/break/", caring.pause, name="break"),
     path("<slug:campaign_id>/practice/", caring.training, name="training"),
+    path("<slug:campaign_id>/items/<slug:assignment_id>/draft/", reading.draft, name="draft"),
+    path("<slug:campaign_id>/answers/", reading.answers, name="answers"),
     path("<slug:campaign_id>/undo/", labelling.undo, name="undo"),
     path("<slug:campaign_id>/stop/", consenting.stop, name="stop"),
     path("<slug:campaign_id>/thanks/", consenting.thanks, name="thanks"),

@@ -1,6 +1,14 @@
 """Forms of the annotator pages and of campaign management."""
 
-from annotation.forms.answering import MAX_NOTE_LENGTH, LabelForm, SkipForm, UndoForm
+from annotation.forms.answering import (
+    MAX_NOTE_LENGTH,
+    DraftForm,
+    FlagForm,
+    LabelForm,
+    LookForm,
+    SkipForm,
+    UndoForm,
+)
 from annotation.forms.campaigns import MAX_LABELS_PER_RESPONSE, CampaignStateForm
 from annotation.forms.people import AddAnnotatorForm, ConsentForm, InviteForm, PasswordForm, ThemesForm
 
@@ -10,8 +18,11 @@ __all__ = [
     "AddAnnotatorForm",
     "CampaignStateForm",
     "ConsentForm",
+    "DraftForm",
+    "FlagForm",
     "InviteForm",
     "LabelForm",
+    "LookForm",
     "PasswordForm",
     "SkipForm",
     "ThemesForm",

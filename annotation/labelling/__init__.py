@@ -1,6 +1,7 @@
 """The only writer of labels: assign, submit, revise, take back, skip, and import in bulk."""
 
 from annotation.labelling.answers import (
+    MAX_ACTIVE_MS,
     Answer,
     InvalidAnswer,
     Receipt,
@@ -11,17 +12,21 @@ from annotation.labelling.answers import (
 )
 from annotation.labelling.assigning import next_assignment, skip_item
 from annotation.labelling.bulk import ImportedLabel, import_labels
+from annotation.labelling.drafts import drop_draft, save_draft
 
 __all__ = [
+    "MAX_ACTIVE_MS",
     "Answer",
     "ImportedLabel",
     "InvalidAnswer",
     "Receipt",
     "StaleLabel",
+    "drop_draft",
     "import_labels",
     "next_assignment",
     "retract_label",
     "revise_label",
+    "save_draft",
     "skip_item",
     "submit_label",
 ]

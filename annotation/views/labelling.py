@@ -1,15 +1,18 @@
 """The label page: one item, two buttons. Every action is a plain form; label.js only adds to it."""
 
 import uuid
+from functools import lru_cache
 from typing import Any
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.care import break_due
-from annotation.choices import AnnotatorType, AssignmentState, ItemKind, SkipReason
+from annotation.choices import AnnotatorType, AssignmentState, ItemKind, SkipReason, TextView
 from annotation.forms import LabelForm, SkipForm, UndoForm
 from annotation.labelling import (
     InvalidAnswer,
@@ -21,9 +24,11 @@ from annotation.labelling import (
     skip_item,
     submit_label,
 )
-from annotation.models import Assignment, Membership
+from annotation.markdown import render as markdown_of
+from annotation.models import Assignment, Label, Membership
 from annotation.permissions import ConsentMissing, SignedInRequest, has_consented, membership_of, wants_json
 from annotation.selectors import (
+    draft_of,
     has_feedback,
     last_label,
     own_assignment,
@@ -36,28 +41,38 @@ from annotation.selectors import (
 from annotation.views.refusals import INVALID, annotator_page
 
 QUESTIONS = {
-    AnnotatorType.PARENT: "Would you, as a parent, find this answer acceptable?",
-    AnnotatorType.SPECIALIST: "Would you, as a specialist, find this answer acceptable?",
+    AnnotatorType.PARENT: _("Would you, as a parent, find this answer acceptable?"),
+    AnnotatorType.SPECIALIST: _("Would you, as a specialist, find this answer acceptable?"),
 }
-PLAIN_QUESTION = "Would you find this answer acceptable?"
+PLAIN_QUESTION = _("Would you find this answer acceptable?")
+
+# States in which an item is not counted among those behind the person.
+NOT_DONE = (AssignmentState.OPEN, AssignmentState.AGAIN)
 
 
 @require_GET
 @annotator_page
 def next_item(request: SignedInRequest, campaign_id: str) -> HttpResponse:
-    """Send the person to the item in their hands, or a new one, or to what comes before and after."""
+    """Send the person to the item in their hands, or a new one, or to what comes before and after.
+
+    With `after`, the item on their screen, it is the one to follow that: our script fetches it ahead of time.
+    """
     membership = membership_of(request.user, campaign_id)
     if break_due(membership):
         return redirect("annotation:break", campaign_id=campaign_id)
     if "practice" not in request.GET and _practice_is_ahead(membership):
         return redirect("annotation:training", campaign_id=campaign_id)
+    on_screen = own_assignment(membership, request.GET["after"]) if "after" in request.GET else None
     try:
-        assignment = next_assignment(campaign=membership.campaign, annotator=membership.annotator)
+        assignment = next_assignment(
+            campaign=membership.campaign, annotator=membership.annotator, after=on_screen
+        )
     except ConsentMissing:
         return redirect("annotation:consent", campaign_id=campaign_id)
     if assignment is None:
         return redirect("annotation:thanks", campaign_id=campaign_id)
-    return redirect("annotation:item", campaign_id=campaign_id, assignment_id=assignment.public_id)
+    path = reverse("annotation:item", args=[campaign_id, assignment.public_id])
+    return redirect(f"{path}?ahead" if on_screen and on_screen.state in NOT_DONE else path)
 
 
 @require_http_methods(["GET", "POST"])
@@ -72,8 +87,11 @@ def item(request: SignedInRequest, campaign_id: str, assignment_id: str) -> Http
         return redirect("annotation:consent", campaign_id=campaign_id)
     if has_feedback(assignment):
         return redirect("annotation:feedback", campaign_id=campaign_id, assignment_id=assignment_id)
-    form = LabelForm.to_show(membership.campaign, own_label(assignment))
-    return _label_page(request, membership, assignment, form)
+    label = own_label(assignment)
+    form = LabelForm.to_show(
+        membership.campaign, label, draft_of(assignment), TextView(request.user.text_view)
+    )
+    return _label_page(request, membership, assignment, form, label)
 
 
 @require_POST
@@ -84,7 +102,7 @@ def skip(request: SignedInRequest, campaign_id: str, assignment_id: str) -> Http
     assignment = _assignment_or_404(membership, assignment_id)
     form = SkipForm(request.POST)
     if not form.is_valid():
-        raise InvalidAnswer("No reason was chosen, so nothing was skipped. Go back and choose one.")
+        raise InvalidAnswer(gettext("No reason was chosen, so nothing was skipped. Go back and choose one."))
     skip_item(
         assignment=assignment,
         annotator=membership.annotator,
@@ -100,7 +118,9 @@ def undo(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     membership = membership_of(request.user, campaign_id)
     form = UndoForm(request.POST)
     if not form.is_valid():
-        raise InvalidAnswer("It is not clear which answer to take back. Go back, reload and try again.")
+        raise InvalidAnswer(
+            gettext("It is not clear which answer to take back. Go back, reload and try again.")
+        )
     label = own_label_by_id(membership, form.cleaned_data["label"])
     if label is None:
         raise Http404
@@ -115,7 +135,7 @@ def undo(request: SignedInRequest, campaign_id: str) -> HttpResponse:
 def _take_answer(request: SignedInRequest, membership: Membership, assignment: Assignment) -> HttpResponse:
     form = LabelForm(request.POST, campaign=membership.campaign)
     if not form.is_valid():
-        return _label_page(request, membership, assignment, form, status=INVALID)
+        return _label_page(request, membership, assignment, form, own_label(assignment), status=INVALID)
     try:
         receipt = _store(form, membership, assignment)
     except StaleLabel as stale:
@@ -168,27 +188,46 @@ def _label_page(
     membership: Membership,
     assignment: Assignment,
     form: LabelForm,
+    label: Label | None,
     status: int = 200,
 ) -> HttpResponse:
-    label = own_label(assignment)
-    previous, reading = last_label(membership), reading_of(assignment)
+    campaign, reading = membership.campaign, reading_of(assignment)
+    progress = progress_of(membership)
+    text_view = TextView(request.user.text_view)
     context: dict[str, Any] = {
-        "campaign": membership.campaign,
-        "is_simulated": membership.campaign.benchmark.is_simulated or reading.is_simulated,
+        "campaign": campaign,
+        "is_simulated": campaign.benchmark.is_simulated or reading.is_simulated,
         "assignment": assignment,
         "is_skipped": assignment.state == AssignmentState.SKIPPED,
+        "is_asked_again": assignment.state == AssignmentState.AGAIN,
         "is_revision": label is not None,
         "reading": reading,
-        "is_shown": bool(form.errors) or not membership.campaign.reveals_on_tap,
-        "progress": progress_of(membership),
+        "markdown": (
+            [markdown_of(reading.prompt), markdown_of(reading.response)]
+            if text_view == TextView.MARKDOWN
+            else None
+        ),
+        "instructions": _instructions_as_html(campaign.instructions),
+        "is_shown": bool(form.errors) or not campaign.reveals_on_tap,
+        # An item that was fetched ahead of time follows the one on the screen.
+        "position": min(progress.position + ("ahead" in request.GET), progress.n_total),
+        "n_total": progress.n_total,
+        "has_next": assignment.item.kind != ItemKind.TRAINING,
         "form": form,
         "question": QUESTIONS.get(AnnotatorType(membership.annotator.annotator_type), PLAIN_QUESTION),
         "chosen": label.rating if label else None,
-        "previous": previous,
+        "previous": last_label(membership),
         "undo_submission_id": uuid.uuid4(),
         "skip_reasons": SkipReason.choices,
+        "address": request.path,
     }
     return render(request, "annotation/label.html", context, status=status)
+
+
+@lru_cache(maxsize=64)
+def _instructions_as_html(text: str) -> str:
+    """The same for every item of a campaign, so it is rendered once."""
+    return markdown_of(text)
 
 
 def _conflict_page(

@@ -270,7 +270,7 @@ def test_consent_withdrawn_in_another_window_refuses_the_answer(label_page: Page
 
     label_page.keyboard.press("a")
 
-    expect(label_page.get_by_text("there is no consent from you")).to_be_visible()
+    expect(label_page.get_by_text("so nothing was saved")).to_be_visible()
     assert not Label.objects.exists()
 
 

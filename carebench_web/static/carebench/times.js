@@ -7,7 +7,7 @@ const SHAPES = {
   clock: new Intl.DateTimeFormat(PAGE, { hour: "2-digit", minute: "2-digit" }),
 };
 
-function localise(root) {
+export function localise(root) {
   for (const time of root.querySelectorAll("time[data-local]")) {
     const shape = SHAPES[time.dataset.local];
     delete time.dataset.local;
