@@ -20,5 +20,5 @@ read. You never have to give a reason for stopping."""
 CONSENT_TEXT = """\
 Taking part is voluntary. Your answers are stored under a random code, not under your name, and are used to \
 measure how well AI judges agree with people. You may stop now and come back later, or withdraw your consent \
-altogether. If you withdraw, you will be shown nothing more and no further answers are stored; the answers \
-you gave before stay under your code."""
+altogether. If you withdraw, you will be shown nothing more and no further answers are stored. What \
+becomes of the answers you gave before is stated beside this text."""

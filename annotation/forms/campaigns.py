@@ -116,7 +116,7 @@ class LabelsForm(forms.Form):
         choices=WithdrawalPolicy.choices,
         widget=forms.RadioSelect,
         label="When a person withdraws, their labels are",
-        help_text="Declared before people begin; it cannot change afterwards.",
+        help_text="Stated beside the consent text, so it cannot change once the campaign is open.",
     )
     adjudication_overrides = forms.BooleanField(
         required=False, label="An adjudicator's decision takes the place of people's consensus"

@@ -34,7 +34,7 @@ class TextsForm(forms.Form):
     support_text = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        label="More support (optional)",
+        label="More support",
         help_text="Added where the site's own support text stands in full. That one is on every page for "
         "annotators and is set by whoever runs the site. Plain text.",
     )
