@@ -125,9 +125,10 @@ def submit_label(
         current = _current_label(item, annotator)
         if current:
             raise StaleLabel(stored=current, offered=answer)
-        n_others = Assignment.objects.filter(item=item, state=AssignmentState.LABELLED).exclude(
-            annotator=annotator
-        )
+        # A label stands while its person is asked to look again.
+        n_others = Assignment.objects.filter(
+            item=item, state__in=[AssignmentState.LABELLED, AssignmentState.AGAIN]
+        ).exclude(annotator=annotator)
         label = _append(
             item,
             annotator,

@@ -195,6 +195,18 @@ def test_gold_is_asked_again_and_training_is_not(researcher: Account, kind: Item
     assert serve_again(campaign=desk.campaign, actor=researcher) == n_asked
 
 
+def test_label_beside_one_that_is_asked_for_again_is_extra(researcher: Account) -> None:
+    desk = make_desk(n_items=1, n_annotators=2, **TEXTS)
+    slow, quick = desk.annotators
+    late = take(desk, slow)
+    Assignment.objects.filter(pk=late.pk).update(lease_until="2026-01-01T00:00:00Z")
+    answer(take(desk, quick))
+    change(desk.campaign, instructions="Other.")
+    serve_again(campaign=desk.campaign, actor=researcher)
+
+    assert answer(late).is_extra
+
+
 def test_closed_campaign_asks_for_nothing(researcher: Account) -> None:
     desk = older_labels()
     Campaign.objects.update(state=CampaignState.CLOSED)
