@@ -179,12 +179,9 @@ def join_by_invitation(*, secret: str, account: Account) -> Annotator:
 def _use(secret: str, admit: Callable[[Invitation], Annotator]) -> Annotator:
     """Let one person in by a link, whoever comes first."""
     with transaction.atomic():
-        pk = _by_secret(secret).pk
-        invitation = (
-            Invitation.objects.select_for_update(of=("self",), no_key=True)
-            .select_related("campaign", "annotator__account")
-            .get(pk=pk)
-        )
+        # The lock comes by itself: rows joined to a locked one are those from before the wait.
+        Invitation.objects.select_for_update(no_key=True).filter(secret_hash=_hash(secret)).first()
+        invitation = _by_secret(secret)
         _require_usable(invitation)
         annotator = admit(invitation)
         invitation.used_at, invitation.annotator = timezone.now(), annotator

@@ -21,6 +21,7 @@ from annotation.choices import AnnotatorType, Role
 from annotation.errors import Conflict, NotAllowed
 from annotation.models import Account, AuditEvent, Campaign, Invitation, Membership
 from tests.annotation.desk import join, make_desk
+from tests.annotation.test_labelling_races import at_once
 from tests.factories import make_account, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -206,3 +207,19 @@ def test_who_sees_other_labels_cannot_join(campaign: Campaign, role: Role) -> No
         join_by_invitation(secret=secret, account=make_account(role=role))
 
     assert open_invitation(secret).used_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_who_open_one_link_at_once_make_one_account() -> None:
+    secret = new_secret(make_campaign())
+
+    def accept() -> bool:
+        try:
+            return bool(accept_invitation(secret=secret, password=PASSWORD))
+        except InvitationGone:
+            return False
+
+    let_in = at_once([accept] * 6)
+
+    assert sorted(let_in) == [False] * 5 + [True]
+    assert Account.objects.count() == Membership.objects.count() == 1

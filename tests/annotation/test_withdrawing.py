@@ -19,6 +19,7 @@ from annotation.campaigns import (
     withdraw_consent,
 )
 from annotation.choices import AnnotatorType, AssignmentState, Rating, SkipReason, WithdrawalPolicy
+from annotation.errors import Conflict, NotAllowed
 from annotation.labelling import retract_label, skip_item
 from annotation.models import (
     Account,
@@ -34,6 +35,7 @@ from annotation.models import (
 )
 from annotation.selectors import annotator_progress, current_labels, item_progress, roster_of
 from tests.annotation.desk import Desk, answer, join, make_desk, take
+from tests.annotation.test_labelling_races import at_once
 from tests.factories import make_campaign, make_draft, make_flag, make_opt_out
 
 pytestmark = pytest.mark.django_db
@@ -359,3 +361,20 @@ def test_command_for_a_code_that_is_not_in_the_campaign_fails() -> None:
 
     with pytest.raises(CommandError, match="no annotator p-nobody"):
         run(desk, "--yes")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_racing_with_a_withdrawal_are_refused_or_erased() -> None:
+    desk = make_desk(withdrawal_policy="DELETE")
+    assignment = take(desk)
+
+    def send() -> bool:
+        try:
+            return bool(answer(assignment))
+        except (NotAllowed, Conflict):
+            return False
+
+    at_once([send, send, lambda: withdraw(desk), send, send])
+
+    assert not Label.objects.filter(erased_at=None).exists()
+    assert not Assignment.objects.exists()
