@@ -66,6 +66,7 @@ urlpatterns = [
     path("<slug:campaign_id>/break/", caring.pause, name="break"),
     path("<slug:campaign_id>/practice/", caring.training, name="training"),
     path("<slug:campaign_id>/items/<slug:assignment_id>/draft/", reading.draft, name="draft"),
+    path("<slug:campaign_id>/items/<slug:assignment_id>/flag/", reading.flag, name="flag"),
     path("<slug:campaign_id>/answers/", reading.answers, name="answers"),
     path("<slug:campaign_id>/undo/", labelling.undo, name="undo"),
     path("<slug:campaign_id>/stop/", consenting.stop, name="stop"),

@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.choices import Rating, SkipReason, TextSize, TextView, Theme
+from annotation.flags import MAX_FLAG_NOTE
 from annotation.labelling import MAX_ACTIVE_MS
 from annotation.models import (
     FIRST_SEVERITY,
@@ -113,7 +114,7 @@ class FlagForm(forms.Form):
 
     note = forms.CharField(
         required=False,
-        max_length=MAX_NOTE_LENGTH,
+        max_length=MAX_FLAG_NOTE,
         label=_("What should they look at?"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.care import break_due
 from annotation.choices import AnnotatorType, AssignmentState, ItemKind, SkipReason, TextView
-from annotation.forms import LabelForm, SkipForm, UndoForm
+from annotation.forms import FlagForm, LabelForm, SkipForm, UndoForm
 from annotation.labelling import (
     InvalidAnswer,
     Receipt,
@@ -214,6 +214,7 @@ def _label_page(
         "n_total": progress.n_total,
         "has_next": assignment.item.kind != ItemKind.TRAINING,
         "form": form,
+        "flag_form": FlagForm(auto_id="flag-%s"),
         "question": QUESTIONS.get(AnnotatorType(membership.annotator.annotator_type), PLAIN_QUESTION),
         "chosen": label.rating if label else None,
         "previous": last_label(membership),

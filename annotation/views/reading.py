@@ -1,5 +1,6 @@
 """What goes on around an answer: the look of the page, drafts, flags, and the person's own answers."""
 
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -7,7 +8,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.forms import DraftForm, LookForm
+from annotation.flags import raise_flag
+from annotation.forms import DraftForm, FlagForm, LookForm
 from annotation.labelling import InvalidAnswer, save_draft
 from annotation.permissions import SignedInRequest, has_consented, membership_of, wants_json
 from annotation.preferences import change_look
@@ -72,4 +74,20 @@ def draft(request: SignedInRequest, campaign_id: str, assignment_id: str) -> Htt
     )
     if wants_json(request):
         return JsonResponse({"kept": True})
+    return redirect("annotation:item", campaign_id=campaign_id, assignment_id=assignment_id)
+
+
+@require_POST
+@annotator_page
+def flag(request: SignedInRequest, campaign_id: str, assignment_id: str) -> HttpResponse:
+    """Tell the lead of the study that an item needs a look. The item stays in the person's hands."""
+    membership = membership_of(request.user, campaign_id)
+    assignment = own_assignment(membership, assignment_id)
+    form = FlagForm(request.POST)
+    if assignment is None:
+        raise Http404
+    if not form.is_valid():
+        raise InvalidAnswer(gettext("The note is too long, so nothing was sent. Go back and shorten it."))
+    raise_flag(assignment=assignment, annotator=membership.annotator, note=form.cleaned_data["note"])
+    messages.success(request, gettext("Thank you. The people who run the study will look at this one."))
     return redirect("annotation:item", campaign_id=campaign_id, assignment_id=assignment_id)
