@@ -157,7 +157,7 @@ def test_pictures_of_practice_and_breaks(
         page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
 
     def answer(name: str) -> None:
-        page.get_by_text("Show the text").click()
+        page.get_by_text("Show the text", exact=True).click()
         page.get_by_role("button", name=name, exact=True).click()
         page.wait_for_url("**/feedback/")
 
