@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.campaigns import withdraw_consent
-from annotation.choices import Role
+from annotation.campaigns import invite, withdraw_consent
+from annotation.choices import AnnotatorType, Role
 from annotation.models import Response
 from carebench_web.demo.setup import import_benchmark
 from judging.choices import FailureCode, GenerationState, PassKind, PassSource, PassState, VerdictState
@@ -419,3 +419,61 @@ def test_pictures_of_endpoints_and_of_a_pass_that_waits(
         view = "judging:pass" if kwargs else "judging:endpoints"
         page.goto(reverse(view, kwargs={"slug": waiting.benchmark.slug, **kwargs}), wait_until="load")
         page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_coming_and_leaving(
+    open_context: OpenContext, sign_in: SignIn, colour_scheme: str, size: str
+) -> None:
+    """A person's way in by a link and out again, then the researcher's page of people."""
+    desk = make_desk(
+        n_items=3,
+        n_annotators=2,
+        instructions=protocol.INSTRUCTIONS,
+        content_warning=protocol.CONTENT_WARNING,
+        consent_text=protocol.CONSENT_TEXT,
+    )
+    new = invite(campaign=desk.campaign, annotator_type=AnnotatorType.PARENT, actor=None, n_people=2)
+    page = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2).new_page()
+
+    def picture(name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png", full_page=True)
+
+    page.goto(reverse("annotation:join", args=[new[0].secret]))
+    picture("invitation")
+    page.get_by_label("Choose a password").fill("short")
+    page.get_by_role("button", name="Go on").click()
+    picture("invitation-refused")
+    page.get_by_label("Choose a password").fill("four mild green words")
+    page.get_by_role("button", name="Go on").click()
+    picture("welcome")
+    page.get_by_role("link", name="I have noted it, go on").click()
+    picture("consent")
+    page.get_by_role("link", name="Choose themes").click()
+    picture("themes")
+    page.go_back()
+    page.get_by_role("button", name="I agree, begin").click()
+    page.goto(reverse("annotation:consents"))
+    picture("consents")
+    page.get_by_role("link", name="Withdraw my consent").click()
+    picture("withdraw")
+    page.get_by_role("button", name="Withdraw my consent").click()
+    picture("withdrawn")
+    page.goto(reverse("annotation:join", args=[new[0].secret]))
+    picture("invitation-gone")
+    sign_in(page.context, desk.account)
+    page.goto(reverse("annotation:join", args=[new[1].secret]))
+    picture("invitation-signed-in")
+
+    researchers = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(researchers, make_account(role=Role.RESEARCHER))
+    page = researchers.new_page()
+    page.goto(reverse("annotation:campaign_people", args=[desk.campaign.public_id]))
+    picture("people")
+    page.get_by_label("Number of links").fill("2")
+    page.get_by_role("button", name="Make links").click()
+    picture("people-links")
+    page.get_by_role("link", name="Withdraw…").first.click()
+    picture("people-withdraw")
