@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries
 
 from annotation.campaigns.texts import Texts, change_texts
 from annotation.choices import (
@@ -15,15 +13,13 @@ from annotation.choices import (
     CampaignState,
     ItemKind,
     Rating,
-    Role,
     Scale,
     WithdrawalPolicy,
 )
 from annotation.models import Assignment, Benchmark, Campaign, CampaignItem, Response
 from tests.annotation.desk import answer, make_desk, take
-from tests.conftest import signed_in
+from tests.annotation.preparing_desk import LABELS, PACE, TEXTS, make_material, make_ready_draft, new_url, url
 from tests.factories import (
-    make_account,
     make_assignment,
     make_campaign,
     make_item,
@@ -35,57 +31,15 @@ from tests.factories import (
 
 pytestmark = pytest.mark.django_db
 
-TEXTS: dict[str, Any] = {
-    "instructions": "Judge the answer.",
-    "content_warning": "Some texts are sad.",
-    "consent_text": "You may stop.",
-    "support_text": "Call a friend.",
-}
-LABELS = {
-    "scale": "BINARY",
-    "labels_per_response": "3",
-    "from_parent": "2",
-    "from_specialist": "1",
-    "repeat_percent": "10",
-    "repeat_after_days": "7",
-    "withdrawal_policy": "DELETE",
-    "adjudication_overrides": "on",
-}
-PACE = {
-    "opens_on": "2026-12-01",
-    "closes_on": "2026-12-31",
-    "lease_minutes": "45",
-    "break_after_minutes": "20",
-    "break_after_grave": "",
-    "daily_cap": "60",
-    "session_cap": "",
-    "mildness_0": "1",
-}
-
 
 @pytest.fixture
 def benchmark() -> Benchmark:
-    prompt = make_prompt(risk_category="Technical Misuse")
-    for rollout in range(3):
-        make_response(prompt=prompt, rollout=rollout)
-    return prompt.benchmark
+    return make_material()
 
 
 @pytest.fixture
 def draft(benchmark: Benchmark) -> Campaign:
-    """A draft of two of the three responses, which lacks nothing."""
-    draft = make_campaign(benchmark=benchmark, state=CampaignState.DRAFT, **TEXTS)
-    for response in Response.objects.order_by("rollout")[:2]:
-        make_item(campaign=draft, response=response)
-    return draft
-
-
-def new_url(benchmark: Benchmark) -> str:
-    return reverse("annotation:campaign_new", kwargs={"slug": benchmark.slug})
-
-
-def url(campaign: Campaign, name: str, **kwargs: str) -> str:
-    return reverse(f"annotation:{name}", kwargs={"campaign_id": campaign.public_id, **kwargs})
+    return make_ready_draft(benchmark)
 
 
 def text_of(page: Any) -> str:
@@ -396,113 +350,3 @@ def test_markup_in_instructions_is_shown_as_text(
 
     assert "<script>alert" not in html
     assert 'href="javascript' not in html
-
-
-STEPS = [
-    "campaign_responses",
-    "campaign_labels",
-    "campaign_texts",
-    "campaign_pace",
-    "campaign_known",
-    "campaign_check",
-]
-FORMS = ["campaign_responses", "campaign_labels", "campaign_texts", "campaign_pace"]
-ACTS = ["ask_again", "pass_mark", "campaign_discard"]
-PAGES = [("get", name) for name in STEPS] + [("post", name) for name in [*FORMS, *ACTS]]
-
-
-@pytest.mark.parametrize(("method", "name"), PAGES)
-def test_step_for_nobody_leads_to_sign_in(draft: Campaign, method: str, name: str) -> None:
-    page = getattr(Client(), method)(url(draft, name))
-
-    assert page.status_code == 302
-    assert page.headers["Location"].startswith(reverse("login"))
-
-
-@pytest.mark.parametrize(("method", "name"), PAGES)
-def test_step_does_not_exist_for_annotators(
-    annotator_client: Client, draft: Campaign, method: str, name: str
-) -> None:
-    assert getattr(annotator_client, method)(url(draft, name)).status_code == 404
-
-
-@pytest.mark.parametrize(("method", "name"), PAGES)
-def test_step_of_an_unknown_campaign_is_404(researcher_client: Client, method: str, name: str) -> None:
-    path = reverse(f"annotation:{name}", kwargs={"campaign_id": "0123456789abcdef"})
-
-    assert getattr(researcher_client, method)(path).status_code == 404
-
-
-@pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("state", CampaignState)
-def test_auditor_reads_every_step_in_every_state(draft: Campaign, name: str, state: CampaignState) -> None:
-    Campaign.objects.update(state=state)
-
-    assert signed_in(make_account(role=Role.AUDITOR)).get(url(draft, name)).status_code == 200
-
-
-@pytest.mark.parametrize("name", [*FORMS, *ACTS])
-def test_auditor_changes_nothing(draft: Campaign, name: str) -> None:
-    page = signed_in(make_account(role=Role.AUDITOR)).post(url(draft, name), LABELS | TEXTS | PACE)
-
-    assert page.status_code == 403
-    assert Campaign.objects.filter(state=CampaignState.DRAFT).exists()
-
-
-@pytest.mark.parametrize(
-    ("method", "name"),
-    [("put", name) for name in FORMS]
-    + [("post", "campaign_known"), ("post", "campaign_check")]
-    + [("get", name) for name in ACTS],
-)
-def test_step_by_another_method_is_405(
-    researcher_client: Client, draft: Campaign, method: str, name: str
-) -> None:
-    assert getattr(researcher_client, method)(url(draft, name)).status_code == 405
-
-
-def test_response_of_another_benchmark_cannot_be_placed(researcher_client: Client, draft: Campaign) -> None:
-    path = url(draft, "place", response_id=make_response().public_id)
-
-    assert researcher_client.post(path).status_code == 404
-    assert researcher_client.get(path).status_code == 405
-    assert Client().post(path).status_code == 302
-
-
-def test_new_campaign_page_is_for_researchers(annotator_client: Client, benchmark: Benchmark) -> None:
-    assert Client().get(new_url(benchmark)).status_code == 302
-    assert annotator_client.get(new_url(benchmark)).status_code == 404
-
-
-def test_new_campaign_page_of_an_unknown_benchmark_is_404(researcher_client: Client) -> None:
-    path = reverse("annotation:campaign_new", kwargs={"slug": "nowhere"})
-
-    assert researcher_client.get(path).status_code == 404
-
-
-@pytest.mark.parametrize("n_more", [1, 6])
-@pytest.mark.parametrize(
-    ("name", "n_queries"),
-    [
-        ("campaign_responses", 7),
-        ("campaign_labels", 5),
-        ("campaign_texts", 6),
-        ("campaign_pace", 8),
-        ("campaign_known", 10),
-        ("campaign_check", 10),
-    ],
-)
-def test_step_asks_the_database_equally_often(
-    researcher_client: Client,
-    draft: Campaign,
-    name: str,
-    n_queries: int,
-    n_more: int,
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
-    for number in range(n_more):
-        prompt = make_prompt(benchmark=draft.benchmark, risk_category=f"Category {number}")
-        make_item(campaign=draft, response=make_response(prompt=prompt))
-
-    with django_assert_num_queries(n_queries):
-        researcher_client.get(url(draft, name))
