@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import protocol
-from annotation.campaigns import invite, withdraw_consent
+from annotation.campaigns import invite
 from annotation.choices import AnnotatorType, Role
-from annotation.models import Response
+from annotation.models import Consent, Response
 from carebench_web.demo.setup import import_benchmark
 from judging.choices import FailureCode, GenerationState, PassKind, PassSource, PassState, VerdictState
 from judging.classifying import flagged_responses
@@ -83,7 +83,7 @@ def test_pictures_of_an_annotators_visit(
         content_warning=protocol.CONTENT_WARNING,
         consent_text=protocol.CONSENT_TEXT,
     )
-    withdraw_consent(campaign=desk.campaign, annotator=desk.annotator)
+    Consent.objects.all().delete()
     context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
     sign_in(context, desk.account)
     page = context.new_page()
