@@ -28,11 +28,11 @@ class Standing(StrEnum):
 
 
 STANDING_WORDS = {
-    Standing.TO_DECIDE: "Contested, to be decided",
-    Standing.OUTDATED: "Labels changed since the decision",
-    Standing.WAITING: "Contested so far, more labels to come",
+    Standing.TO_DECIDE: "To be decided",
+    Standing.OUTDATED: "Labels changed since",
+    Standing.WAITING: "More labels to come",
     Standing.DECIDED: "Decided",
-    Standing.MAJORITY: "People differ, a majority decides",
+    Standing.MAJORITY: "A majority decides",
 }
 
 

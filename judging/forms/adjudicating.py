@@ -10,9 +10,7 @@ from judging.contested import STANDING_WORDS, Standing
 class DecisionForm(forms.Form):
     """What the adjudicator decides and why, with what stood on the page at that time."""
 
-    decision = forms.ChoiceField(
-        label="Your decision", choices=Rating.choices, widget=forms.RadioSelect(attrs={"class": "choices"})
-    )
+    decision = forms.ChoiceField(label="Your decision", choices=Rating.choices, widget=forms.RadioSelect)
     reason = forms.CharField(
         label="Why",
         max_length=MAX_REASON_LENGTH,

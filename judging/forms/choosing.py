@@ -40,7 +40,9 @@ class ScoreChoiceForm(forms.Form):
         "At most this far from the threshold", "On the scale of the scores: 0.3, say."
     )
     disagreement = forms.ChoiceField(
-        label="Judges disagree", required=False, choices=[("", "or not"), *Disagreement.choices]
+        label="Disagreement of judges",
+        required=False,
+        choices=[("", "does not matter"), *Disagreement.choices],
     )
     risk_categories = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None chosen means all."

@@ -51,20 +51,24 @@ def show_campaigns(request: HttpRequest) -> HttpResponse:
             caption="Campaigns",
             columns=[
                 text_column("Campaign"),
-                text_column("Benchmark"),
                 *(Column(words) for words in STANDING_WORDS.values()),
-                text_column("A decision"),
+                text_column("Benchmark"),
+                text_column("Decisions"),
             ],
             rows=[
                 Row(
                     [
                         Cell(found.campaign.name, href=_list_address(found.campaign)),
-                        Cell(found.campaign.benchmark.name),
                         *(
                             count_cell(found.counts[standing], _list_address(found.campaign, standing))
                             for standing in STANDING_WORDS
                         ),
-                        Cell(_what_decisions_do(found.campaign)),
+                        Cell(found.campaign.benchmark.name),
+                        Cell(
+                            "stand for the consensus"
+                            if found.campaign.adjudication_overrides
+                            else "change no figure"
+                        ),
                     ]
                 )
                 for found in standings
@@ -165,7 +169,7 @@ def _item_page(
         status=status,
         item=item,
         answer=_answer(labels, present),
-        labels=_label_table(shuffled(item, labels)) if labels else None,
+        labels=shuffled(item, labels),
         decisions=decisions,
         is_outdated=present is not None and is_outdated(present, label_ids),
         what_decisions_do=_what_decisions_do(item.campaign),
@@ -241,7 +245,8 @@ def _item_table(campaign: Campaign, listed: list[ListedItem]) -> Table:
     )
 
 
-def _label_table(labels: list[UnnamedLabel]) -> Table:
+def label_table(labels: list[UnnamedLabel]) -> Table:
+    """What people said about one item, under no name."""
     return Table(
         id="labels",
         caption="What people said",

@@ -70,5 +70,5 @@ def test_pictures_of_adjudication(
     page.goto(reverse("judging:choose_responses", args=[benchmark.slug]))
     page.get_by_label("At most this far from the threshold").fill("0.3")
     page.get_by_role("button", name="Count them").click()
-    page.get_by_text("that fit").wait_for()
+    page.get_by_role("heading", name="that fit").wait_for()
     picture("choose-responses")
