@@ -194,6 +194,7 @@ def _label_page(
     campaign, reading = membership.campaign, reading_of(assignment)
     progress = progress_of(membership)
     text_view = TextView(request.user.text_view)
+    is_practice = assignment.item.kind == ItemKind.TRAINING
     context: dict[str, Any] = {
         "campaign": campaign,
         "is_simulated": campaign.benchmark.is_simulated or reading.is_simulated,
@@ -201,6 +202,7 @@ def _label_page(
         "is_skipped": assignment.state == AssignmentState.SKIPPED,
         "is_asked_again": assignment.state == AssignmentState.AGAIN,
         "is_revision": label is not None,
+        "is_flagged_now": "told" in request.GET,
         "reading": reading,
         "markdown": (
             [markdown_of(reading.prompt), markdown_of(reading.response)]
@@ -212,11 +214,14 @@ def _label_page(
         # An item that was fetched ahead of time follows the one on the screen.
         "position": min(progress.position + ("ahead" in request.GET), progress.n_total),
         "n_total": progress.n_total,
-        "has_next": assignment.item.kind != ItemKind.TRAINING,
+        "is_practice": is_practice,
+        # What is said after a practice text comes before the next.
+        "has_next": not is_practice,
         "form": form,
         "flag_form": FlagForm(auto_id="flag-%s"),
         "question": QUESTIONS.get(AnnotatorType(membership.annotator.annotator_type), PLAIN_QUESTION),
-        "chosen": label.rating if label else None,
+        # A practice text that comes again is answered afresh.
+        "chosen": label.rating if label and not is_practice else None,
         "previous": last_label(membership),
         "undo_submission_id": uuid.uuid4(),
         "skip_reasons": SkipReason.choices,

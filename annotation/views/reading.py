@@ -1,9 +1,9 @@
 """What goes on around an answer: the look of the page, drafts, flags, and the person's own answers."""
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
@@ -89,5 +89,5 @@ def flag(request: SignedInRequest, campaign_id: str, assignment_id: str) -> Http
     if not form.is_valid():
         raise InvalidAnswer(gettext("The note is too long, so nothing was sent. Go back and shorten it."))
     raise_flag(assignment=assignment, annotator=membership.annotator, note=form.cleaned_data["note"])
-    messages.success(request, gettext("Thank you. The people who run the study will look at this one."))
-    return redirect("annotation:item", campaign_id=campaign_id, assignment_id=assignment_id)
+    path = reverse("annotation:item", args=[campaign_id, assignment_id])
+    return redirect(f"{path}?told")

@@ -274,7 +274,7 @@ def test_telling_the_study_keeps_the_text_in_hand(label_page: Page) -> None:
     label_page.get_by_role("button", name="Send").click()
 
     expect(label_page.get_by_text("will look at this one")).to_be_visible()
-    expect(label_page).to_have_url(here)
+    expect(label_page).to_have_url(f"{here}?told")
     assert Flag.objects.get().note == "The text is cut off."
 
 
