@@ -26,6 +26,7 @@ from judging.views import (
     running,
     starting,
     verdict,
+    watching,
 )
 
 app_name = "judging"
@@ -38,6 +39,12 @@ urlpatterns = [
     path("adjudication/", adjudicating.show_campaigns, name="adjudication"),
     path("adjudication/<slug:campaign>/", adjudicating.list_items, name="contested"),
     path("adjudication/<slug:campaign>/<slug:item>/", adjudicating.decide_item, name="decide"),
+    path("monitoring/<slug:campaign>/", watching.show_campaign, name="watch"),
+    path("monitoring/<slug:campaign>/<slug:name>.csv", watching.download_list, name="watch_list"),
+    path("monitoring/<slug:campaign>/items/", watching.list_items, name="watch_items"),
+    path("monitoring/<slug:campaign>/items/<slug:item>/", watching.show_item, name="watch_item"),
+    path("monitoring/<slug:campaign>/flags/", watching.list_flags, name="watch_flags"),
+    path("monitoring/<slug:campaign>/flags/<slug:flag>/resolve/", watching.resolve, name="resolve_flag"),
     path("<slug:slug>/", data.go_to_calibration, name="benchmark"),
     path("<slug:slug>/data/", data.show_data, name="data"),
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),

@@ -42,7 +42,7 @@ def test_campaign_page_counts_agree_by_item_and_by_person(researcher_client: Cli
         first: (4, 0, 0),
         second: (1, 1, 1),
     }
-    assert "Labels: 5 · Annotators: 2" in html
+    assert "Labels on them: 5 · Annotators: 2" in html
 
 
 @pytest.mark.parametrize("state", [CampaignState.PAUSED, CampaignState.CLOSED])
