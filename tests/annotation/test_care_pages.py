@@ -181,6 +181,18 @@ def test_feedback_says_that_practice_comes_again() -> None:
     assert "the practice texts come again" in html
 
 
+def test_practice_text_that_comes_again_is_answered_afresh() -> None:
+    desk = make_desk(pass_mark=100)
+    assignment = practise(desk)
+    answer(assignment, Rating.ACCEPTABLE)
+
+    html = signed_in(desk.account).get(item_url(desk, assignment)).content.decode()
+
+    assert "This practice text comes again." in html
+    assert "explained anew" not in html
+    assert 'aria-keyshortcuts="A" aria-pressed' not in html
+
+
 def test_answered_practice_text_opens_its_feedback_and_no_form(client: Client, desk: Desk) -> None:
     assignment = practise(desk)
     answer(assignment)
