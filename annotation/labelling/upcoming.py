@@ -1,0 +1,82 @@
+"""What one person reads next, worked out some items at a time.
+
+Working an order out looks at every item of the campaign. So the next N_UPCOMING items are kept with the
+membership, and each claim only asks which of those can still be had. When none can, the next ones are worked
+out. Call everything here with the membership locked and its campaign and annotator loaded.
+"""
+
+from dataclasses import dataclass
+
+from annotation.choices import AssignmentState, ItemKind
+from annotation.labelling.ordering import Candidate, personal_order
+from annotation.labelling.repeats import due_repeats
+from annotation.models import USUAL_MILDNESS, Assignment, CategoryMildness, Membership
+from annotation.selectors.places import SETTLED, Target, open_items, unsettled_items, with_room
+
+N_UPCOMING = 25
+FREE_COLUMNS = ("pk", "kind")
+
+
+@dataclass(frozen=True)
+class FreeItem:
+    """An item that the person may be given now, unless someone else is quicker."""
+
+    item_id: int
+    kind: str
+
+
+def free_items(membership: Membership, target: Target, *, apart_from: int | None = None) -> list[FreeItem]:
+    """The items that the person may be given, in their order; some of them, or none when there are none.
+
+    Args:
+        apart_from: primary key of an item that they have in hand and that does not count.
+
+    One query, and seven more each time that the items worked out before are used up.
+    """
+    free = _still_free(membership, target, apart_from)
+    if not free:
+        _work_out(membership, target)
+        free = _still_free(membership, target, apart_from)
+    return free
+
+
+def training_items(membership: Membership, *, apart_from: int | None = None) -> list[FreeItem]:
+    """The training items that the person has not settled, in the researcher's sequence. One query."""
+    items = unsettled_items(membership).filter(kind=ItemKind.TRAINING).exclude(pk=apart_from)
+    return [FreeItem(*row) for row in items.order_by("pk").values_list(*FREE_COLUMNS)]
+
+
+def _still_free(membership: Membership, target: Target, apart_from: int | None) -> list[FreeItem]:
+    place = {item_id: place for place, item_id in enumerate(membership.upcoming) if item_id != apart_from}
+    if not place:
+        return []
+    items = with_room(unsettled_items(membership).filter(pk__in=place), membership, target)
+    free = [FreeItem(*row) for row in items.values_list(*FREE_COLUMNS)]
+    return sorted(free, key=lambda item: place[item.item_id])
+
+
+def _work_out(membership: Membership, target: Target) -> None:
+    """Store the person's next items, those still in their hands first."""
+    campaign = membership.campaign
+    mildness_of = dict(
+        CategoryMildness.objects.filter(campaign=campaign.pk).values_list("risk_category", "mildness")
+    )
+    own = Assignment.objects.filter(annotator=membership.annotator_id, item__campaign=campaign.pk)
+    columns = ("pk", "public_id", "kind", "response__prompt__risk_category")
+    rows = [*open_items(membership, target).exclude(kind=ItemKind.TRAINING).values_list(*columns)]
+    if repeats := due_repeats(membership):
+        rows += unsettled_items(membership).filter(pk__in=repeats).values_list(*columns)
+    held = set(own.filter(state=AssignmentState.OPEN).values_list("item", flat=True))
+    n_settled = own.filter(state__in=SETTLED).count()
+    ordered = personal_order(
+        [
+            Candidate(item_id, public_id, ItemKind(kind), mildness_of.get(category, USUAL_MILDNESS))
+            for item_id, public_id, kind, category in rows
+        ],
+        person=membership.annotator.public_id,
+        repeat_percent=campaign.repeat_percent,
+    )
+    ordered.sort(key=lambda candidate: candidate.item_id not in held)
+    membership.upcoming = [candidate.item_id for candidate in ordered[:N_UPCOMING]]
+    membership.n_in_reach = n_settled + len(ordered)
+    membership.save(update_fields=["upcoming", "n_in_reach"])
