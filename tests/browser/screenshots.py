@@ -124,7 +124,7 @@ def test_pictures_of_an_annotators_visit(
     picture("label-stopped")
     page.get_by_role("link", name="Withdraw my consent").click()
     picture("label-withdraw")
-    page.get_by_role("link", name="Keep it and go on").click()
+    page.get_by_role("link", name="Keep it and go back").click()
     page.get_by_text("Show the text").click()
     page.get_by_label("4", exact=True).check()
     context.set_offline(True)
