@@ -157,6 +157,17 @@ def test_skipped_item_is_not_asked_again_and_does_not_count() -> None:
     assert training_round_of(membership).n_left == 1
 
 
+def test_item_that_is_skipped_when_it_comes_again_holds_nobody_up() -> None:
+    membership, (only,) = make_trainee(n_items=1, pass_mark=100)
+    answer(only, WRONG)
+
+    skip_item(assignment=only, annotator=only.annotator, reason=SkipReason.TOO_DISTRESSING)
+    settle_training(fresh(membership))
+
+    assert states([only]) == [AssignmentState.SKIPPED]
+    assert fresh(membership).trained_at is not None
+
+
 def test_person_who_skips_every_item_is_not_kept_out() -> None:
     membership, (only,) = make_trainee(n_items=1, pass_mark=100)
 
