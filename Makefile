@@ -41,7 +41,8 @@ bench: $(DEV_STAMP) ## Measure speed; each benchmark prints its line
 
 screenshots: $(DEV_STAMP) services ## Pictures of every page in var/screenshots
 	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py \
-		tests/browser/campaign_screenshots.py tests/browser/adjudication_screenshots.py
+		tests/browser/campaign_screenshots.py tests/browser/adjudication_screenshots.py \
+		tests/browser/monitoring_screenshots.py
 
 # Researchers' pages are in English and have nothing to collect.
 messages: $(DEV_STAMP) ## Collect texts into locale/ and compile it (needs GNU gettext)

@@ -11,11 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.adjudicating import decide
-from annotation.choices import AnnotatorType, CampaignState, Rating
+from annotation.choices import CampaignState, Rating
 from annotation.models import Account, Adjudication, Campaign, CampaignItem
 from annotation.permissions import SignedInRequest
 from annotation.selectors.adjudication import (
-    UnnamedLabel,
     decisions_on,
     digest_of_labels,
     is_outdated,
@@ -241,35 +240,6 @@ def _item_table(campaign: Campaign, listed: list[ListedItem]) -> Table:
                 ]
             )
             for entry in listed
-        ],
-    )
-
-
-def label_table(labels: list[UnnamedLabel]) -> Table:
-    """What people said about one item, under no name."""
-    return Table(
-        id="labels",
-        caption="What people said",
-        note="Each label under a number of this item's own, in shuffled order: the same person has "
-        "another number on another item.",
-        columns=[
-            text_column("Label"),
-            text_column("Kind of rater"),
-            text_column("Rating"),
-            Column("Severity", unit="1-5"),
-            text_column("Note"),
-        ],
-        rows=[
-            Row(
-                [
-                    Cell(f"Label {label.number}"),
-                    Cell(AnnotatorType(label.annotator_type).label),
-                    Cell(label.rating, kind="verdict"),
-                    Cell(label.severity, kind="count", reason="no severity"),
-                    Cell(label.note or None, reason="no note"),
-                ]
-            )
-            for label in labels
         ],
     )
 

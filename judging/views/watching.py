@@ -22,7 +22,6 @@ from annotation.selectors.monitoring import flags_of, skips_on
 from judging.errors import Conflict
 from judging.forms.watching import ResolveForm
 from judging.views import watching_tables as tables
-from judging.views.adjudicating import label_table
 from judging.views.agreement_tables import class_table, reliability_table
 from judging.views.choosing import ReportChoice
 from judging.views.context import researcher_page, show_page
@@ -106,7 +105,7 @@ def show_item(request: HttpRequest, campaign: str, item: str) -> HttpResponse:
         campaign=found.campaign,
         item=found,
         answer=f"{counted(len(labels), 'label')} on this item; {found.campaign.labels_per_response} wanted.",
-        labels=label_table(shuffled(found, labels)) if labels else None,
+        labels=tables.label_table(shuffled(found, labels)) if labels else None,
         skips=[(SkipReason(reason).label, n) for reason, n in skips_on(found)],
         flags=list(flags_of(found.campaign).filter(item=found)),
         response_url=reverse(

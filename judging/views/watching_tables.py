@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotation.choices import AnnotatorType, ItemKind, SkipReason
 from annotation.models import Campaign
+from annotation.selectors.adjudication import UnnamedLabel
 from judging.views.tables import Cell, Column, Row, Table, text_column
 
 Counts = Mapping[str, Any]
@@ -30,7 +31,7 @@ def progress_table(document: Counts) -> Table:
         id="progress",
         caption="Responses by number of labels",
         note=f"Regular items. Wanted on each: {document['labels_per_response']:,}.",
-        columns=[Column("Labels", unit="on each"), Column("Responses")],
+        columns=[text_column("Labels on each"), Column("Responses")],
         rows=[
             Row([Cell(entry["n_labels"], kind="count"), Cell(entry["n"], kind="count")])
             for entry in document["n_items_by_labels"]
@@ -115,12 +116,12 @@ def quality_table(document: Counts) -> Table:
         columns=[
             text_column("Code"),
             Column("Training", unit="answers"),
-            Column("as expected"),
+            Column("Right", help="Answered as expected"),
             Column("Gold", unit="answers"),
-            Column("as expected"),
+            Column("Right", help="Answered as expected"),
             Column("Repeats", unit="pairs"),
-            Column("answered alike"),
-            Column("Days between", unit="median"),
+            Column("Alike", help="Answered the same both times"),
+            Column("Days", unit="median", help="Between the two answers"),
             Column("Reading", unit="median"),
             Column("Idle", unit="median"),
             Column("Not timed", unit="labels"),
@@ -154,6 +155,35 @@ def item_table(campaign: Campaign, entries: Sequence[Counts]) -> Table:
                 ]
             )
             for entry in entries
+        ],
+    )
+
+
+def label_table(labels: list[UnnamedLabel]) -> Table:
+    """What people said about one item, under no name."""
+    return Table(
+        id="labels",
+        caption="What people said",
+        note="Each label under a number of this item's own, in shuffled order: the same person has "
+        "another number on another item.",
+        columns=[
+            text_column("Label"),
+            text_column("Kind of rater"),
+            text_column("Rating"),
+            Column("Severity", unit="1-5"),
+            text_column("Note"),
+        ],
+        rows=[
+            Row(
+                [
+                    Cell(f"Label {label.number}"),
+                    Cell(AnnotatorType(label.annotator_type).label),
+                    Cell(label.rating, kind="verdict"),
+                    Cell(label.severity, kind="count", reason="no severity"),
+                    Cell(label.note or None, reason="no note"),
+                ]
+            )
+            for label in labels
         ],
     )
 
