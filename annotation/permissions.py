@@ -1,5 +1,6 @@
 """Who may do what. Another person's things do not exist: asking for them gives 404."""
 
+import datetime as dt
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -8,6 +9,8 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import resolve_url
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from annotation.choices import CampaignState, Role
@@ -147,11 +150,27 @@ def has_consented(membership: Membership) -> bool:
 
 
 def require_open(campaign: Campaign) -> None:
-    """Check that the campaign is taking labels.
+    """Check that the campaign is taking labels today.
 
     Raises:
-        Gone: it is paused, closed or a draft.
+        Gone: it is paused, closed or a draft, or today (UTC) is before its first or after its last day.
     """
+    today = timezone.now().astimezone(dt.UTC).date()
+    if campaign.opens_on is not None and today < campaign.opens_on:
+        raise Gone(
+            _("This task begins on %(day)s, so there is nothing to do yet. Please come back then.")
+            % {"day": date_format(campaign.opens_on)},
+            code="campaign_not_begun",
+        )
+    if campaign.closes_on is not None and today > campaign.closes_on:
+        raise Gone(
+            _(
+                "This task ended on %(day)s, so nothing was saved just now. What you saved before is kept. "
+                "Thank you for your part in it."
+            )
+            % {"day": date_format(campaign.closes_on)},
+            code="campaign_over",
+        )
     if campaign.state != CampaignState.OPEN:
         raise Gone(
             _(

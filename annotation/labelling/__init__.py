@@ -13,12 +13,15 @@ from annotation.labelling.answers import (
 from annotation.labelling.assigning import next_assignment, skip_item
 from annotation.labelling.bulk import ImportedLabel, import_labels
 from annotation.labelling.drafts import drop_draft, save_draft
+from annotation.labelling.why import NoItem, NoItemCode, why_no_item
 
 __all__ = [
     "MAX_ACTIVE_MS",
     "Answer",
     "ImportedLabel",
     "InvalidAnswer",
+    "NoItem",
+    "NoItemCode",
     "Receipt",
     "StaleLabel",
     "drop_draft",
@@ -29,4 +32,5 @@ __all__ = [
     "save_draft",
     "skip_item",
     "submit_label",
+    "why_no_item",
 ]

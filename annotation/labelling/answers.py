@@ -16,7 +16,7 @@ from annotation.choices import (
     TextView,
 )
 from annotation.errors import Conflict, DomainError
-from annotation.labelling.assigning import lease_end, lock_item
+from annotation.labelling.assigning import is_filled_by_others, lease_end, lock_item, note_shown
 from annotation.labelling.drafts import drop_draft, keep_draft
 from annotation.labelling.training import require_feedback_not_seen, settle_training
 from annotation.models import (
@@ -126,18 +126,16 @@ def submit_label(
         if current:
             raise StaleLabel(stored=current, offered=answer)
         # A label stands while its person is asked to look again.
-        n_others = Assignment.objects.filter(
-            item=item, state__in=[AssignmentState.LABELLED, AssignmentState.AGAIN]
-        ).exclude(annotator=annotator)
         label = _append(
             item,
             annotator,
             action=LabelAction.SUBMITTED,
             submission_id=submission_id,
             answer=answer,
-            is_extra=n_others.count() >= membership.campaign.labels_per_response,
+            is_extra=is_filled_by_others(item, membership),
             instructions_version=membership.campaign.instructions_version,
         )
+        note_shown(assignment, membership)
         _own_assignment(item, annotator).update(state=AssignmentState.LABELLED, skip_reason=None)
         if item.kind == ItemKind.TRAINING:
             settle_training(membership)
