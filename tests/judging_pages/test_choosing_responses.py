@@ -175,7 +175,7 @@ def test_page_hands_the_choice_over_as_a_draft(researcher_client: Client, study:
     made = Campaign.objects.get(name="Grave ones")
     assert sent["Location"] == reverse("annotation:campaign_labels", args=[made.public_id])
     assert made.state == CampaignState.DRAFT
-    assert made.selection["score_from"] == "4"
+    assert (made.selection or {})["score_from"] == "4"
     items = made.items.values_list("response_id", flat=True)
     assert numbers_of(study, list(items)) == choose(study, score_from=Decimal(4))
     assert AuditEvent.objects.filter(action="campaign.created", subject=f"campaign:{made.public_id}").exists()
