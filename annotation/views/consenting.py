@@ -19,6 +19,7 @@ from annotation.campaigns import (
     withdraw_consent,
 )
 from annotation.forms import ConsentForm, ThemesForm
+from annotation.labelling import NoItemCode, why_no_item
 from annotation.models import Membership
 from annotation.permissions import SignedInRequest, has_consented, membership_of, own_membership
 from annotation.selectors import (
@@ -116,14 +117,24 @@ def consents(request: SignedInRequest) -> HttpResponse:
 @annotator_page
 def stop(request: SignedInRequest, campaign_id: str) -> HttpResponse:
     """A calm place after *Stop now*. The item stays with the person while its lease lasts."""
-    return _closing_page(request, campaign_id, "annotation/stop.html")
+    membership = membership_of(request.user, campaign_id)
+    context = _context(membership) | {"progress": progress_of(membership)}
+    return render(request, "annotation/stop.html", context)
 
 
 @require_GET
 @annotator_page
 def thanks(request: SignedInRequest, campaign_id: str) -> HttpResponse:
-    """After the last item."""
-    return _closing_page(request, campaign_id, "annotation/thanks.html")
+    """After the last item, or while there is none for the person, with the reason."""
+    membership = membership_of(request.user, campaign_id)
+    no_item = why_no_item(membership)
+    context = _context(membership) | {
+        "progress": progress_of(membership),
+        "no_item": no_item,
+        "has_waiting": no_item.code == NoItemCode.ITEM_WAITING,
+        "is_done": no_item.code == NoItemCode.ALL_DONE,
+    }
+    return render(request, "annotation/thanks.html", context)
 
 
 def _consent_page(request: SignedInRequest, membership: Membership, status: int = 200) -> HttpResponse:
@@ -134,11 +145,6 @@ def _consent_page(request: SignedInRequest, membership: Membership, status: int 
         "form": ConsentForm(initial={"read": consent_hash(membership.campaign)}),
     }
     return render(request, "annotation/consent.html", context, status=status)
-
-
-def _closing_page(request: SignedInRequest, campaign_id: str, template: str) -> HttpResponse:
-    membership = membership_of(request.user, campaign_id)
-    return render(request, template, _context(membership) | {"progress": progress_of(membership)})
 
 
 def _context(membership: Membership) -> dict[str, Any]:

@@ -155,3 +155,13 @@ def test_own_answers_are_listed_newest_first_without_the_texts(client: Client, d
 
 def test_own_answers_before_the_first_say_so(client: Client, desk: Desk) -> None:
     assert "You have not answered anything yet" in client.get(url("answers", desk)).content.decode()
+
+
+def test_thanks_page_says_why_there_is_nothing_to_read_just_now(desk: Desk) -> None:
+    desk = make_desk(daily_cap=1)
+    answer(take(desk))
+
+    html = signed_in(desk.account).get(url("thanks", desk)).content.decode()
+
+    assert "nobody is asked to read more in one day" in html
+    assert ">Go on<" not in html
