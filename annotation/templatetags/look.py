@@ -22,7 +22,7 @@ class LookChoice:
 
     name: str
     label: Promise
-    options: list[tuple[str, Promise]]
+    options: list[tuple[str, str]]
     chosen: str
 
 
