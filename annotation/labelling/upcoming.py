@@ -42,8 +42,8 @@ def free_items(membership: Membership, target: Target, *, apart_from: int | None
 
 def training_items(membership: Membership, *, apart_from: int | None = None) -> list[FreeItem]:
     """The training items that the person has not settled, in the researcher's sequence. One query."""
-    items = unsettled_items(membership).filter(kind=ItemKind.TRAINING).exclude(pk=apart_from)
-    return [FreeItem(*row) for row in items.order_by("pk").values_list(*FREE_COLUMNS)]
+    items = unsettled_items(membership).filter(kind=ItemKind.TRAINING).order_by("pk")
+    return [FreeItem(*row) for row in items.values_list(*FREE_COLUMNS) if row[0] != apart_from]
 
 
 def _still_free(membership: Membership, target: Target, apart_from: int | None) -> list[FreeItem]:

@@ -182,11 +182,8 @@ def test_answer_asked_again_comes_before_new_items_and_is_settled_by_the_same_an
     Assignment.objects.update(state=AssignmentState.AGAIN)
     stored = Label.objects.get()
 
-    again = take(desk)
-    assert again.item_id == stored.item_id
-    revise_label(
-        label=stored, annotator=desk.annotator, submission_id=uuid.uuid4(), rating=Rating(stored.rating)
-    )
+    assert take(desk).item_id == stored.item_id
+    revise_label(label=stored, annotator=desk.annotator, submission_id=uuid.uuid4(), rating=Rating.ACCEPTABLE)
 
     assert take(desk).item_id != stored.item_id
     assert Label.objects.filter(is_current=True).get().revision == 2
@@ -240,6 +237,7 @@ def test_each_item_counts_as_shown_once() -> None:
     shown = take(desk)
     take(desk)
     ahead = next_assignment(campaign=desk.campaign, annotator=desk.annotator, after=shown)
+    assert ahead is not None
     assert membership_of(desk.annotator).n_shown_in_sitting == 1
     answer(shown)
 
