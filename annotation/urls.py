@@ -39,6 +39,11 @@ urlpatterns = [
         name="revoke",
     ),
     path(
+        "manage/campaigns/<slug:campaign_id>/people/<slug:annotator_id>/items/",
+        people.person_items,
+        name="person_items",
+    ),
+    path(
         "manage/campaigns/<slug:campaign_id>/people/<slug:annotator_id>/deactivate/",
         people.deactivate_person,
         name="deactivate",

@@ -108,7 +108,7 @@ def _used_up(membership: Membership) -> NoItem:
     target = target_of(membership)
     n_open = open_items(membership, target).count()
     if n_open:
-        return _item_waiting(f"They would get an item now; {n_open} are open to them.")
+        return _item_waiting(f"They would get an item now; open to them: {n_open}.")
     if target.n_labels == 0:
         kind = membership.annotator.get_annotator_type_display()
         return NoItem(
@@ -125,20 +125,20 @@ def _what_is_left(membership: Membership, target: Target) -> NoItem:
         return NoItem(
             NoItemCode.HELD_BY_OTHERS,
             gettext("Other people are reading the last texts just now; please look again later."),
-            f"{left.n_held} items that they could take are in other people's hands, and come back when those "
-            f"leases of {membership.campaign.lease_minutes} minutes end unanswered.",
+            f"Items in other people's hands that they could take: {left.n_held}; each comes back when its "
+            f"lease of {membership.campaign.lease_minutes} minutes ends without an answer.",
         )
     if left.n_opted_out:
         return NoItem(
             NoItemCode.OPTED_OUT,
             gettext("The texts that are left are on themes that you chose not to read."),
-            f"{left.n_opted_out} items still need labels, all of categories that they opted out of.",
+            f"Items that still need labels: {left.n_opted_out}; all are of categories that they opted out of.",
         )
     if left.n_full:
         return NoItem(
             NoItemCode.FILLED_BY_OTHERS,
             gettext("Every text has enough answers now, so there is nothing left for you to read."),
-            f"The {left.n_full} items that they have not settled have all the labels they need from others.",
+            f"Items that they have not settled: {left.n_full}; all have the labels they need from others.",
         )
     return NoItem(
         NoItemCode.ALL_DONE,

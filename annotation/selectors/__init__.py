@@ -18,6 +18,7 @@ from annotation.selectors.people import (
     earlier_consent,
     invitations_of,
     member_by_id,
+    membership_by_id,
     opt_outs_of,
     roster_of,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "items_by_label_count",
     "last_label",
     "member_by_id",
+    "membership_by_id",
     "missing_before_opening",
     "models_with_many_empty",
     "opt_outs_of",

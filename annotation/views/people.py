@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.campaigns import (
     NewInvitation,
@@ -24,9 +24,10 @@ from annotation.campaigns import (
 from annotation.choices import AnnotatorType, CampaignState
 from annotation.errors import DomainError
 from annotation.forms import AddAnnotatorForm, InviteForm
+from annotation.labelling import why_no_item
 from annotation.models import Annotator, Benchmark, Campaign, Invitation
 from annotation.permissions import SignedInRequest, reader_required
-from annotation.selectors import LinkState, invitations_of, member_by_id, roster_of
+from annotation.selectors import LinkState, invitations_of, member_by_id, membership_by_id, roster_of
 from annotation.views.refusals import INVALID, status_of
 
 
@@ -139,6 +140,18 @@ def withdraw_person(request: SignedInRequest, campaign_id: str, annotator_id: st
         "withdrawal": plan_withdrawal(campaign=campaign, annotator=annotator),
     }
     return render(request, "annotation/roster_withdraw.html", context)
+
+
+@require_safe
+@reader_required
+def person_items(request: SignedInRequest, campaign_id: str, annotator_id: str) -> HttpResponse:
+    """Why a person gets no item, or that one waits for them: what each side is told."""
+    campaign = _campaign_or_404(campaign_id)
+    membership = membership_by_id(campaign, annotator_id)
+    if membership is None:
+        raise Http404
+    context = _frame(campaign) | {"annotator": membership.annotator, "no_item": why_no_item(membership)}
+    return render(request, "annotation/roster_items.html", context)
 
 
 def _people_page(

@@ -260,3 +260,42 @@ def test_markup_in_a_code_or_name_is_shown_as_text(researcher_client: Client, te
 
     assert "alert(1)</script>" not in html
     assert "49" not in html.split("<main", 1)[1].split("</bdi>", 1)[0]
+
+
+def test_reason_for_no_items_is_told_as_each_side_reads_it(researcher_client: Client) -> None:
+    desk = make_desk(n_items=1)
+    answer(take(desk, join(desk.campaign)))
+
+    html = researcher_client.get(of_person("person_items", desk)).content.decode()
+
+    assert f"Why {desk.annotator.code} gets no items" in html
+    assert "Items that they have not settled: 1; all have the labels they need from others." in html
+    assert "Every text has enough answers now" in html
+
+
+def test_person_who_can_have_an_item_is_said_to_get_items(researcher_client: Client, desk: Desk) -> None:
+    html = researcher_client.get(of_person("person_items", desk)).content.decode()
+
+    assert f"{desk.annotator.code} gets items" in html
+    assert "open to them: 3." in html
+
+
+def test_reason_for_no_items_is_not_for_annotators(client: Client, desk: Desk) -> None:
+    client.force_login(desk.account)
+
+    assert client.get(of_person("person_items", desk)).status_code == 404
+
+
+def test_reason_for_no_items_of_a_person_of_another_campaign_is_404(
+    researcher_client: Client, desk: Desk
+) -> None:
+    address = reverse("annotation:person_items", args=[make_campaign().public_id, desk.annotator.public_id])
+
+    assert researcher_client.get(address).status_code == 404
+
+
+def test_reason_for_no_items_is_read_only_and_asks_visitors_to_sign_in(
+    client: Client, researcher_client: Client, desk: Desk
+) -> None:
+    assert researcher_client.post(of_person("person_items", desk)).status_code == 405
+    assert client.get(of_person("person_items", desk)).status_code == 302
