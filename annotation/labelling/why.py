@@ -132,7 +132,7 @@ def _what_is_left(membership: Membership, target: Target) -> NoItem:
         return NoItem(
             NoItemCode.OPTED_OUT,
             gettext("The texts that are left are on themes that you chose not to read."),
-            f"Items that still need labels: {left.n_opted_out}; all are of categories that they opted out of.",
+            f"Items that still need labels: {left.n_opted_out}; all of categories that they opted out of.",
         )
     if left.n_full:
         return NoItem(
