@@ -41,6 +41,7 @@ bench: $(DEV_STAMP) ## Measure speed; each benchmark prints its line
 
 screenshots: $(DEV_STAMP) services ## Pictures of every page in var/screenshots
 	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py \
+		tests/browser/annotator_screenshots.py \
 		tests/browser/campaign_screenshots.py tests/browser/adjudication_screenshots.py \
 		tests/browser/monitoring_screenshots.py
 
