@@ -69,7 +69,8 @@ def _campaign_page(request: SignedInRequest, found: Campaign, status: int = 200)
         "n_items": items.n_items,
         "n_labels": items.n_labels,
         "answer": f"{items.n_full:,} of {items.n_items:,} responses have the {_labels_wanted(found)}.",
-        "basis": f"Labels on them: {items.n_labels:,} · Annotators: {len(people):,} · {found.get_scale_display()}",
+        "basis": f"Labels on them: {items.n_labels:,} · Annotators: {len(people):,} · "
+        f"{found.get_scale_display()}",
         "can_open": found.state == CampaignState.PAUSED,
         "can_pause": found.state == CampaignState.OPEN,
         "can_close": found.state in (CampaignState.OPEN, CampaignState.PAUSED),
