@@ -94,7 +94,7 @@ def test_auditors_script_reads_the_api_and_writes_nothing(auditor: Account, benc
         (Role.ADJUDICATOR, adjudicator_required, 200, 200),
         (Role.ANNOTATOR, adjudicator_required, 404, 404),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 def test_role_opens_what_it_may(
     rf: RequestFactory, role: Role, page: Callable[[View], View], reads: int, acts: int
