@@ -176,3 +176,10 @@ def test_day_is_written_in_the_language_of_the_page(language: str, text: str) ->
         html = formatting.day(dt.date(2026, 11, 30))
 
     assert html == f'<time datetime="2026-11-30">{text}</time>'
+
+
+def test_moment_is_written_in_the_language_of_the_page() -> None:
+    with translation.override("de"):
+        html = formatting.moment(dt.datetime(2026, 11, 30, 14, 2, tzinfo=dt.UTC))
+
+    assert ">30. November 2026, 14:02 UTC<" in html

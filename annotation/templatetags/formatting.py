@@ -231,13 +231,13 @@ def small(value: Number | None) -> SafeString | str:
 @register.filter
 def moment(value: dt.datetime | None, reason: str = "") -> SafeString:
     """Date and time in UTC; `times.js` rewrites it in the viewer's zone."""
-    return _time(value, "%-d %b %Y, %H:%M UTC", "moment", reason)
+    return _time(value, "moment", reason)
 
 
 @register.filter
 def clock(value: dt.datetime | None, reason: str = "") -> SafeString:
     """Time of day in UTC; `times.js` rewrites it in the viewer's zone."""
-    return _time(value, "%H:%M UTC", "clock", reason)
+    return _time(value, "clock", reason)
 
 
 @register.filter
@@ -245,12 +245,15 @@ def day(value: dt.date | None, reason: str = "") -> SafeString:
     """A calendar date in the page's language, the same in every zone: `30 Nov 2026`, `30. November 2026`."""
     if value is None:
         return _absent(reason)
+    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", _date_text(value))
+
+
+def _date_text(value: dt.date) -> str:
     is_english = translation.get_language() == "en"
-    text = f"{value:%-d %b %Y}" if is_english else dateformat.format(value, formats.get_format("DATE_FORMAT"))
-    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", text)
+    return f"{value:%-d %b %Y}" if is_english else dateformat.format(value, formats.get_format("DATE_FORMAT"))
 
 
-def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -> SafeString:
+def _time(value: dt.datetime | None, shape: str, reason: object) -> SafeString:
     if value is None:
         return _absent(reason)
     utc = value.astimezone(dt.UTC) if timezone.is_aware(value) else value.replace(tzinfo=dt.UTC)
@@ -258,7 +261,7 @@ def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -
         '<time datetime="{}" data-local="{}">{}</time>',
         utc.isoformat(timespec="seconds"),
         shape,
-        utc.strftime(pattern),
+        f"{_date_text(utc)}, {utc:%H:%M} UTC" if shape == "moment" else f"{utc:%H:%M} UTC",
     )
 
 
