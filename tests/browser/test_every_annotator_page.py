@@ -1,4 +1,4 @@
-"""Every page that an annotator opens, in each language: WCAG 2.2 AA by axe, and no sideways scroll on a phone.
+"""Every page that an annotator opens, in each language: WCAG 2.2 AA by axe, no sideways scroll on a phone.
 
 320 pixels is a phone at its narrowest, and a desktop of 1280 at four times the size (WCAG 1.4.10).
 """
