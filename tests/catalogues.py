@@ -3,11 +3,11 @@
 import ast
 import gettext
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.template import Node, NodeList, Template, engines
+from django.template import Node, Template
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +54,7 @@ def texts_in_sources() -> dict[Text, str]:
     for path in sorted((ROOT / "templates").rglob("*.html")):
         name = path.relative_to(ROOT / "templates").as_posix()
         if not name.startswith(TEMPLATES_IN_ENGLISH):
-            template = engines["django"].get_template(name).template
+            template = Template(path.read_text())
             found |= dict.fromkeys(_in_template(template), f"templates/{name}")
     return found
 
@@ -83,7 +83,7 @@ def _in_python(source: str) -> Iterator[Text]:
         if not isinstance(call, ast.Call):
             continue
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        words = [part.value for part in call.args if isinstance(part, ast.Constant)]
+        words = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
         if name not in MARKING or not words:
             continue
         if name.startswith("pgettext"):
@@ -112,11 +112,11 @@ def _context(node: TranslateNode | BlockTranslateNode) -> str | None:
     return str(node.message_context.var) if node.message_context else None
 
 
-def _nodes(nodes: NodeList) -> Iterator[Node]:
+def _nodes(nodes: Iterable[Node]) -> Iterator[Node]:
     for node in nodes:
         yield node
         for name in node.child_nodelists:
-            yield from _nodes(getattr(node, name, NodeList()))
+            yield from _nodes(getattr(node, name, ()))
 
 
 def _trimmed(text: str) -> str:
