@@ -8,6 +8,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -53,7 +54,8 @@ def next_assignment(
             require_may_label(membership)
             if after is not None and note_shown(after, membership):
                 membership.refresh_from_db(fields=["n_shown_in_sitting", "last_seen_at"])
-            training = settle_training(membership)
+            # An order is worked out only after the training.
+            training = settle_training(membership) if membership.n_in_reach is None else None
             held = in_hand(membership, apart_from=apart_from)
             if held and held.state == AssignmentState.OPEN and held.first_shown_at:
                 # What is on the screen stays the one most lately in their hands: coming back leads to it.
@@ -61,24 +63,17 @@ def next_assignment(
             if care.stop_reason(membership):
                 return None
             if held:
-                item_id = held.item_id
+                return _show(_hold(held.item_id, membership), membership, ahead=after is not None)
+            target = target_of(membership)
+            if training:
+                free = training_items(membership, apart_from=apart_from)
             else:
-                target = target_of(membership)
-                free = (
-                    training_items(membership, apart_from=apart_from)
-                    if training
-                    else free_items(membership, target, apart_from=apart_from)
-                )
-                if not free:
-                    return None
-                chosen = _lock_first(free)
-                if not _still_has_room(chosen, membership, target):
-                    continue
-                item_id = chosen.item_id
-            assignment = _hold(item_id, membership)
-            if after is None:
-                note_shown(assignment, membership)
-            return assignment
+                free = free_items(membership, target, apart_from=apart_from)
+            if not free:
+                return None
+            chosen = _lock_first(free)
+            if _still_has_room(chosen, membership, target):
+                return _claim(chosen, membership, ahead=after is not None)
 
 
 def skip_item(*, assignment: Assignment, annotator: Annotator, reason: SkipReason) -> None:
@@ -164,18 +159,33 @@ def _still_has_room(item: FreeItem, membership: Membership, target: Target) -> b
     return others.filter(taking_a_place()).count() < target.n_labels
 
 
-def _hold(item_id: int, membership: Membership) -> Assignment:
-    """Put the item into the person's hands, or keep it there, under a fresh lease."""
-    Assignment.objects.bulk_create(
-        [
-            Assignment(
-                item_id=item_id,
-                annotator_id=membership.annotator_id,
-                lease_until=lease_end(membership.campaign),
-            )
-        ],
-        update_conflicts=True,
-        unique_fields=["item", "annotator"],
-        update_fields=["lease_until"],
+def _claim(item: FreeItem, membership: Membership, *, ahead: bool) -> Assignment:
+    """Give the person an item that was found free, shown at once unless it is fetched ahead of time."""
+    if item.is_held:
+        return _show(_hold(item.item_id, membership), membership, ahead=ahead)
+    Assignment.objects.create(
+        item_id=item.item_id,
+        annotator_id=membership.annotator_id,
+        lease_until=lease_end(membership.campaign),
+        first_shown_at=None if ahead else Now(),
     )
-    return Assignment.objects.select_related("item").get(item=item_id, annotator=membership.annotator_id)
+    if not ahead:
+        care.record_shown(membership, risk_category=item.risk_category)
+    return _own(item.item_id, membership).get()
+
+
+def _hold(item_id: int, membership: Membership) -> Assignment:
+    """Keep an item in the person's hands under a fresh lease; one that is asked again needs none."""
+    own = _own(item_id, membership)
+    own.filter(state=AssignmentState.OPEN).update(lease_until=lease_end(membership.campaign))
+    return own.get()
+
+
+def _show(assignment: Assignment, membership: Membership, *, ahead: bool) -> Assignment:
+    if not ahead and note_shown(assignment, membership):
+        assignment.refresh_from_db(fields=["first_shown_at"])
+    return assignment
+
+
+def _own(item_id: int, membership: Membership) -> QuerySet[Assignment]:
+    return Assignment.objects.select_related("item").filter(item=item_id, annotator=membership.annotator_id)

@@ -5,24 +5,32 @@ membership, and each claim only asks which of those can still be had. When none 
 out. Call everything here with the membership locked and its campaign and annotator loaded.
 """
 
+from collections import Counter
 from dataclasses import dataclass
+
+from django.db.models import Q
 
 from annotation.choices import AssignmentState, ItemKind
 from annotation.labelling.ordering import Candidate, personal_order
 from annotation.labelling.repeats import due_repeats
-from annotation.models import USUAL_MILDNESS, Assignment, CategoryMildness, Membership
-from annotation.selectors.places import SETTLED, Target, open_items, unsettled_items, with_room
+from annotation.models import USUAL_MILDNESS, Assignment, CategoryMildness, CategoryOptOut, Membership
+from annotation.selectors.places import SETTLED, Target, open_items, taking_a_place, unsettled_items
 
 N_UPCOMING = 25
-FREE_COLUMNS = ("pk", "kind")
+FREE_COLUMNS = ("pk", "kind", "response__prompt__risk_category")
 
 
 @dataclass(frozen=True)
 class FreeItem:
-    """An item that the person may be given now, unless someone else is quicker."""
+    """An item that the person may be given now, unless someone else is quicker.
+
+    `is_held`: they had it before, and their lease ended.
+    """
 
     item_id: int
     kind: str
+    risk_category: str
+    is_held: bool = False
 
 
 def free_items(membership: Membership, target: Target, *, apart_from: int | None = None) -> list[FreeItem]:
@@ -31,7 +39,7 @@ def free_items(membership: Membership, target: Target, *, apart_from: int | None
     Args:
         apart_from: primary key of an item that they have in hand and that does not count.
 
-    One query, and seven more each time that the items worked out before are used up.
+    Two queries, and eight more each time that the items worked out before are used up.
     """
     free = _still_free(membership, target, apart_from)
     if not free:
@@ -47,12 +55,33 @@ def training_items(membership: Membership, *, apart_from: int | None = None) -> 
 
 
 def _still_free(membership: Membership, target: Target, apart_from: int | None) -> list[FreeItem]:
-    place = {item_id: place for place, item_id in enumerate(membership.upcoming) if item_id != apart_from}
-    if not place:
+    """Of the items worked out before, those that can still be had. Two plain queries; none without items."""
+    if not membership.upcoming:
         return []
-    items = with_room(unsettled_items(membership).filter(pk__in=place), membership, target)
-    free = [FreeItem(*row) for row in items.values_list(*FREE_COLUMNS)]
-    return sorted(free, key=lambda item: place[item.item_id])
+    n_others: Counter[int] = Counter()
+    own_states: dict[int, str] = {}
+    assignments = Assignment.objects.filter(
+        Q(annotator=membership.annotator_id) | taking_a_place(),
+        item__in=[item_id for item_id, *_ in membership.upcoming],
+    )
+    for item_id, annotator_id, annotator_type, state in assignments.values_list(
+        "item", "annotator", "annotator__annotator_type", "state"
+    ):
+        if annotator_id == membership.annotator_id:
+            own_states[item_id] = state
+        elif target.annotator_type in (None, annotator_type):
+            n_others[item_id] += 1
+    not_read = set(
+        CategoryOptOut.objects.filter(membership=membership).values_list("risk_category", flat=True)
+    )
+    return [
+        FreeItem(item_id, kind, category, is_held=item_id in own_states)
+        for item_id, kind, category in membership.upcoming
+        if item_id != apart_from
+        and own_states.get(item_id, AssignmentState.OPEN) == AssignmentState.OPEN
+        and category not in not_read
+        and (kind != ItemKind.REGULAR or n_others[item_id] < target.n_labels)
+    ]
 
 
 def _work_out(membership: Membership, target: Target) -> None:
@@ -77,6 +106,10 @@ def _work_out(membership: Membership, target: Target) -> None:
         repeat_percent=campaign.repeat_percent,
     )
     ordered.sort(key=lambda candidate: candidate.item_id not in held)
-    membership.upcoming = [candidate.item_id for candidate in ordered[:N_UPCOMING]]
+    categories = {item_id: category for item_id, _, _, category in rows}
+    membership.upcoming = [
+        [candidate.item_id, candidate.kind, categories[candidate.item_id]]
+        for candidate in ordered[:N_UPCOMING]
+    ]
     membership.n_in_reach = n_settled + len(ordered)
     membership.save(update_fields=["upcoming", "n_in_reach"])
