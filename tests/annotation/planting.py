@@ -46,6 +46,8 @@ UNMARKED = {
 }
 THEMES = ("Emotional Dependency", "Sleep")
 N_ITEMS = 4
+# No sequence reaches it, so that it is the same under every tag.
+PERSON_ROW = 1_000_000_001
 
 
 @dataclass
@@ -156,8 +158,8 @@ def _plant_items(
 
 
 def _join(campaign: Campaign, username: str, **values: Any) -> Annotator:
-    """The person who looks at the pages."""
-    account = factories.make_account(username=username)
+    """The person who looks at the pages. Their row number goes into the key of their device's store."""
+    account = factories.make_account(username=username, pk=PERSON_ROW)
     annotator = factories.make_annotator(benchmark=campaign.benchmark, account=account, **values)
     factories.make_membership(campaign=campaign, annotator=annotator)
     factories.make_consent(campaign=campaign, annotator=annotator)
