@@ -23,7 +23,7 @@ ONE_IN = 6
     ("n_labels", "pause_s"),
     [
         pytest.param(160, (0.1, 0.8), id="160 labels"),
-        pytest.param(N_ANNOTATORS * N_RESPONSES, (0.1, 2.0), id="2,000 labels", marks=pytest.mark.long),
+        pytest.param(N_ANNOTATORS * N_RESPONSES, (0.3, 3.0), id="2,000 labels", marks=pytest.mark.long),
     ],
 )
 def test_every_receipt_is_in_the_database_once(
