@@ -10,7 +10,7 @@ RUN := $(VENV)/bin/python
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long check bench screenshots messages services
+.PHONY: help setup demo test test-long check bench screenshots services
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -40,17 +40,7 @@ bench: $(DEV_STAMP) ## Measure speed; each benchmark prints its line
 	@for script in benchmarks/[a-z]*.py; do $(RUN) -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 screenshots: $(DEV_STAMP) services ## Pictures of every page in var/screenshots
-	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py \
-		tests/browser/annotator_screenshots.py \
-		tests/browser/campaign_screenshots.py tests/browser/adjudication_screenshots.py \
-		tests/browser/monitoring_screenshots.py
-
-# Researchers' pages are in English and have nothing to collect.
-messages: $(DEV_STAMP) ## Collect texts into locale/ and compile it (needs GNU gettext)
-	@for language in locale/*/; do mkdir -p $$language/LC_MESSAGES; done
-	@$(RUN) manage.py makemessages --all --no-location --no-obsolete --no-wrap --settings tests.settings \
-		$(foreach folder,.venv var tests judging benchmarks templates/judging,--ignore '$(folder)/*')
-	@$(RUN) manage.py compilemessages --ignore '$(VENV)' --settings tests.settings
+	@$(RUN) -m pytest tests/browser/screenshots.py tests/browser/history_screenshots.py
 
 services: $(DEV_STAMP)
 	@$(RUN) -m tests.services

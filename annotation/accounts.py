@@ -85,12 +85,12 @@ def create_token(account: Account, *, actor: Account | None = None) -> str:
     """A new API token of the account, to be shown once; an earlier one stops working.
 
     Raises:
-        NotAllowed: a deactivated account, or one of a role to which the API does not answer.
+        NotAllowed: an annotator's or a deactivated account, to which the API does not answer.
     """
-    if not account.is_reader:
+    if not account.is_researcher:
         raise NotAllowed(
-            f"{account.username} is not an active researcher, auditor or admin, and the API answers no one "
-            "else. Name another account."
+            f"{account.username} is not an active researcher or admin, and the API answers no one else. "
+            "Name another account."
         )
     with transaction.atomic():
         Account.objects.select_for_update(no_key=True).get(pk=account.pk)

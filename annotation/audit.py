@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.models import Account, Annotator, AuditEvent
+from annotation.models import Account, AuditEvent
 
 
 def record_event(*, actor: Account | None, action: str, subject: str, **detail: Any) -> None:
@@ -15,12 +15,3 @@ def record_event(*, actor: Account | None, action: str, subject: str, **detail: 
         detail: small JSON values; never prompt, response or note text.
     """
     AuditEvent.objects.create(actor=actor, action=action, subject=subject, detail=detail)
-
-
-def record_act_of(annotator: Annotator, *, action: str, subject: str, **detail: Any) -> None:
-    """Store what an annotator did, and name the annotator only.
-
-    No event can be changed later, so one that named the account beside the annotator would keep them
-    linked after a withdrawal has cut the link everywhere else.
-    """
-    record_event(actor=None, action=action, subject=subject, annotator=annotator.public_id, **detail)

@@ -72,22 +72,6 @@ class TextKind(TextChoices):
     CONSENT = "CONSENT", _("consent")
 
 
-class Strata(TextChoices):
-    """The groups from which a random sample of responses is drawn."""
-
-    NONE = "NONE", "all together"
-    CATEGORY = "CATEGORY", "each risk category"
-    MODEL = "MODEL", "each target model"
-    CATEGORY_AND_MODEL = "CATEGORY_AND_MODEL", "each risk category of each target model"
-
-
-class Allocation(TextChoices):
-    """How many a stratified sample takes from each group."""
-
-    EQUAL = "EQUAL", "the same number from each"
-    PROPORTIONAL = "PROPORTIONAL", "in proportion to its size"
-
-
 class TextView(TextChoices):
     """How the texts stood on the page when a person answered."""
 

@@ -19,17 +19,15 @@ STATUS_OF_ERROR: dict[type[DomainError], int] = {
 
 
 class IsResearcher(permissions.BasePermission):
-    """Only researchers and admins, and auditors to read: annotators have no path to numbers or verdicts.
+    """Only researchers and admins: annotators have no path to numbers or verdicts.
 
     As with the pages, what an annotator may not see does not exist: any address gives 404.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if not request.user.is_authenticated:
-            return False
-        if not request.user.is_reader:
+        if request.user.is_authenticated and not request.user.is_researcher:
             raise exceptions.NotFound
-        return request.method in permissions.SAFE_METHODS or bool(request.user.is_researcher)
+        return bool(request.user.is_authenticated)
 
 
 class Pages(pagination.PageNumberPagination):

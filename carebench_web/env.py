@@ -1,7 +1,7 @@
 """Typed reading of the environment. A bad value stops the start with one clear sentence."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,39 +72,6 @@ def read_file_path(name: str) -> Path | None:
             f"{name} names {path}, which is no file. Correct the path or unset {name}."
         )
     return path
-
-
-def read_texts(name: str, *, languages: Iterable[str], longest: int) -> dict[str, str]:
-    """A text of the deployer's by language: that of the file, and of files for other languages beside it.
-
-    `support.txt` is the text under "", and `support.de.txt` in the same folder is the text under "de".
-    Without the variable there is none.
-
-    Raises:
-        ImproperlyConfigured: no such file, not UTF-8, blank, or more than `longest` characters.
-    """
-    path = read_file_path(name)
-    if path is None:
-        return {}
-    beside = {code: path.with_suffix(f".{code}{path.suffix}") for code in languages}
-    paths = {"": path} | {code: other for code, other in beside.items() if other.is_file()}
-    return {code: _read_text_file(name, each, longest=longest) for code, each in paths.items()}
-
-
-def _read_text_file(name: str, path: Path, *, longest: int) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ImproperlyConfigured(
-            f"{name} leads to {path}, which cannot be read as UTF-8 text ({error}). Save it as UTF-8 or "
-            "unset the variable."
-        ) from error
-    if not 0 < len(text) <= longest:
-        raise ImproperlyConfigured(
-            f"{name} leads to {path}, which holds {len(text):,} characters; expected 1 to {longest:,} of "
-            "plain text. Correct the file or unset the variable."
-        )
-    return text
 
 
 def read_database(name: str, *, default_sqlite: Path) -> Mapping[str, Any]:

@@ -70,7 +70,6 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "carebench_web.languages.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -166,13 +165,6 @@ FILE_UPLOAD_HANDLERS = ["carebench_web.no_files.NoFiles"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
 LANGUAGE_CODE = "en"
-# Each in its own words. English is the source; the others have a folder under locale/.
-LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")]
-LANGUAGE_CODES = [code for code, _ in LANGUAGES]
-# What every page for annotators says of support, and of what to do when a real child may be in danger.
-SUPPORT_TEXTS = env.read_texts("CAREBENCH_SUPPORT_FILE", languages=LANGUAGE_CODES, longest=5000)
-REPORT_TEXTS = env.read_texts("CAREBENCH_REPORT_FILE", languages=LANGUAGE_CODES, longest=5000)
-LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

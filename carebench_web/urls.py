@@ -5,14 +5,13 @@ from django.contrib.auth import views as auth_views
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from carebench_web import languages, views
+from carebench_web import views
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("health/", views.health, name="health"),
     path("sign-in/", auth_views.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("sign-out/", auth_views.LogoutView.as_view(), name="logout"),
-    path("language/", languages.choose, name="language"),
     path("label/", include("annotation.urls")),
     path("research/", include("judging.urls")),
     path("api/v1/", include("judging.api.urls")),

@@ -28,10 +28,8 @@ def socket_address(request: HttpRequest) -> str:
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Send each person to their own work."""
-    account = cast(Account, request.user)
-    if account.is_reader:
-        return redirect("judging:home")
-    return redirect("judging:adjudication" if account.is_adjudicator else "annotation:home")
+    is_researcher = getattr(request.user, "is_researcher", False)
+    return redirect("judging:home" if is_researcher else "annotation:home")
 
 
 def change_own_password(request: HttpRequest) -> HttpResponse:

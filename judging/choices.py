@@ -130,17 +130,3 @@ JUDGE_ALIASES = {
     "gpt_5_4": "gpt-5.4",
     "opus_4_6": "claude-opus-4.6",
 }
-
-
-class Disagreement(TextChoices):
-    """How far judges must be apart on a response for it to be chosen."""
-
-    READINGS = "READINGS", "one judge Acceptable, another Unacceptable"
-    TWO_STEPS = "2", "scores at least 2 steps apart"
-    THREE_STEPS = "3", "scores at least 3 steps apart"
-    FOUR_STEPS = "4", "scores 1 and 5"
-
-    @property
-    def n_steps(self) -> int | None:
-        """The least distance between two scores; None where the readings count."""
-        return None if self is Disagreement.READINGS else int(self.value)

@@ -9,19 +9,11 @@ from django.db.models import Q, QuerySet
 from annotation.choices import Rating, ResponseState
 from annotation.models import Benchmark, Campaign, Response
 from annotation.selectors import current_labels
-from annotation.selectors.adjudication import standing_decisions
 from judging.choices import PassKind, PassSource, PassState, RubricScale
 from judging.errors import DomainError, PassError
 from judging.models import Generation, JudgePass, RuleAdoption, Verdict
 from judging.staleness import reported_score, reported_state
-from judging.stats.records import (
-    AdjudicatedResponse,
-    Evidence,
-    HumanLabel,
-    JudgeInfo,
-    JudgeVerdict,
-    ResponseRow,
-)
+from judging.stats.records import Evidence, HumanLabel, JudgeInfo, JudgeVerdict, ResponseRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +169,7 @@ def published_exemplars(verdict: Verdict, public_ids: Mapping[int, str]) -> list
 def load_evidence(
     benchmark: Benchmark, *, judge_pass: JudgePass | None, campaign: Campaign | None = None
 ) -> Evidence:
-    """Everything a report of this pass rests on. No texts are read.
-
-    Five queries, and one more where an adjudicator decided something.
+    """Everything a report of this pass rests on. Four queries; no texts are read.
 
     Prompts are numbered in the order of their `case_uid`, so that seeded resampling draws the same
     prompts in whatever order the files were imported.
@@ -206,7 +196,6 @@ def load_evidence(
         verdicts=tuple(verdicts),
         judges=judges,
         graded=graded,
-        adjudicated=tuple(load_adjudicated(benchmark, campaign)),
     )
 
 
@@ -220,21 +209,6 @@ def load_labels(benchmark: Benchmark, campaign: Campaign | None = None) -> list[
             severity=label.severity,
         )
         for label in standing_labels(benchmark, campaign)
-    ]
-
-
-def load_adjudicated(benchmark: Benchmark, campaign: Campaign | None = None) -> list[AdjudicatedResponse]:
-    """The decisions of `load_evidence`, by themselves: those that take the place of the consensus.
-
-    One query, two where there are any.
-    """
-    return [
-        AdjudicatedResponse(
-            response_id=decision.response_id,
-            unacceptable=decision.rating == Rating.UNACCEPTABLE,
-            is_outdated=decision.is_outdated,
-        )
-        for decision in standing_decisions(benchmark, campaign)
     ]
 
 

@@ -3,9 +3,7 @@
 from django.urls import path
 
 from judging.views import (
-    adjudicating,
     calibration,
-    choosing_responses,
     collecting,
     comparison,
     correcting,
@@ -26,7 +24,6 @@ from judging.views import (
     running,
     starting,
     verdict,
-    watching,
 )
 
 app_name = "judging"
@@ -36,22 +33,12 @@ urlpatterns = [
     path("imports/<str:token>/", imports.show_preview, name="import_preview"),
     path("imports/<str:token>/confirm/", imports.confirm, name="import_confirm"),
     path("imports/<str:token>/discard/", imports.discard, name="import_discard"),
-    path("adjudication/", adjudicating.show_campaigns, name="adjudication"),
-    path("adjudication/<slug:campaign>/", adjudicating.list_items, name="contested"),
-    path("adjudication/<slug:campaign>/<slug:item>/", adjudicating.decide_item, name="decide"),
-    path("monitoring/<slug:campaign>/", watching.show_campaign, name="watch"),
-    path("monitoring/<slug:campaign>/<slug:name>.csv", watching.download_list, name="watch_list"),
-    path("monitoring/<slug:campaign>/items/", watching.list_items, name="watch_items"),
-    path("monitoring/<slug:campaign>/items/<slug:item>/", watching.show_item, name="watch_item"),
-    path("monitoring/<slug:campaign>/flags/", watching.list_flags, name="watch_flags"),
-    path("monitoring/<slug:campaign>/flags/<slug:flag>/resolve/", watching.resolve, name="resolve_flag"),
     path("<slug:slug>/", data.go_to_calibration, name="benchmark"),
     path("<slug:slug>/data/", data.show_data, name="data"),
     path("<slug:slug>/data/upload/", imports.upload, name="upload"),
     path("<slug:slug>/data/collect/", collecting.collect, name="collect"),
     path("<slug:slug>/data/collect/<slug:public_id>/", collecting.show_collection, name="collection"),
     path("<slug:slug>/labels/", labels.show_labels, name="labels"),
-    path("<slug:slug>/labels/choose/", choosing_responses.choose, name="choose_responses"),
     path("<slug:slug>/judges/", judges.show_judges, name="judges"),
     path("<slug:slug>/judges/endpoints/", endpoints.show_endpoints, name="endpoints"),
     path("<slug:slug>/judges/rubrics/", rubrics.list_rubrics, name="rubrics"),

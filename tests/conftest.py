@@ -83,16 +83,6 @@ def admin_account(db: None) -> Account:
 
 
 @pytest.fixture
-def auditor(db: None) -> Account:
-    return make_account(role=Role.AUDITOR, username="auditor")
-
-
-@pytest.fixture
-def adjudicator(db: None) -> Account:
-    return make_account(role=Role.ADJUDICATOR, username="adjudicator")
-
-
-@pytest.fixture
 def annotator_client(annotator_account: Account) -> Client:
     return signed_in(annotator_account)
 
@@ -100,16 +90,6 @@ def annotator_client(annotator_account: Account) -> Client:
 @pytest.fixture
 def researcher_client(researcher: Account) -> Client:
     return signed_in(researcher)
-
-
-@pytest.fixture
-def auditor_client(auditor: Account) -> Client:
-    return signed_in(auditor)
-
-
-@pytest.fixture
-def adjudicator_client(adjudicator: Account) -> Client:
-    return signed_in(adjudicator)
 
 
 @pytest.fixture

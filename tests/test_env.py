@@ -109,44 +109,6 @@ def test_file_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_
         env.read_file_path(NAME)
 
 
-def test_texts_unset_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(NAME, raising=False)
-
-    assert env.read_texts(NAME, languages=["en"], longest=100) == {}
-
-
-def test_texts_are_read_with_those_of_other_languages(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "support.txt").write_text("\ufeffCall a friend.\n", encoding="utf-8")
-    (tmp_path / "support.de.txt").write_text("Rufen Sie an.", encoding="utf-8")
-    (tmp_path / "support.fr.txt").write_text("Appelez.", encoding="utf-8")
-    monkeypatch.setenv(NAME, str(tmp_path / "support.txt"))
-
-    texts = env.read_texts(NAME, languages=["en", "de"], longest=100)
-
-    assert texts == {"": "Call a friend.", "de": "Rufen Sie an."}
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b" \n", "holds 0 characters; expected 1 to 10"),
-        (b"eleven more", "holds 11 characters; expected 1 to 10"),
-        (b"caf\xe9", "cannot be read as UTF-8"),
-    ],
-    ids=["blank", "long", "not-utf-8"],
-)
-def test_text_that_cannot_be_shown_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes, sentence: str
-) -> None:
-    (tmp_path / "support.txt").write_bytes(content)
-    monkeypatch.setenv(NAME, str(tmp_path / "support.txt"))
-
-    with pytest.raises(ImproperlyConfigured, match=sentence):
-        env.read_texts(NAME, languages=[], longest=10)
-
-
 def test_database_unset_is_sqlite(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(NAME, raising=False)
 

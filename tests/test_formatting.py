@@ -2,7 +2,6 @@ import datetime as dt
 
 import pytest
 from django.template import Context, Engine
-from django.utils import translation
 
 from annotation.templatetags import formatting
 
@@ -166,20 +165,3 @@ def test_difference_of_rates_has_its_sign(value: float | None, text: str) -> Non
 
     assert words == (text if value is None else f"{text}{formatting.NARROW_SPACE}points")
     assert f">{text}<" in formatting.points(value)
-
-
-@pytest.mark.parametrize(
-    ("language", "text"), [("en", "30 Nov 2026"), ("de", "30. November 2026"), ("ar", "30 نوفمبر، 2026")]
-)
-def test_day_is_written_in_the_language_of_the_page(language: str, text: str) -> None:
-    with translation.override(language):
-        html = formatting.day(dt.date(2026, 11, 30))
-
-    assert html == f'<time datetime="2026-11-30">{text}</time>'
-
-
-def test_moment_is_written_in_the_language_of_the_page() -> None:
-    with translation.override("de"):
-        html = formatting.moment(dt.datetime(2026, 11, 30, 14, 2, tzinfo=dt.UTC))
-
-    assert ">30. November 2026, 14:02 UTC<" in html

@@ -100,10 +100,3 @@ def test_colours_are_named_only_among_the_tokens() -> None:
     without_figure_selectors = re.sub(r'\[(?:fill|stroke)="#\w{6}"\]', "", rules)
 
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgba?\(|hsla?\(", without_figure_selectors) == []
-
-
-def test_no_rule_names_left_or_right_so_that_pages_can_run_from_right_to_left() -> None:
-    of_a_box = r"(?:margin|padding|border|inset)-(?:left|right)\b"
-    of_a_place = r"(?:^|[\s;{])(?:left|right)\s*:|text-align:\s*(?:left|right)"
-
-    assert [line for line in CSS.splitlines() if re.search(f"{of_a_box}|{of_a_place}", line)] == []

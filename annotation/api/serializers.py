@@ -105,6 +105,5 @@ class LabelSerializer(PublicIdSerializer):
             "is_current",
             "is_imported",
             "created_at",
-            "erased_at",
         ]
         read_only_fields = fields

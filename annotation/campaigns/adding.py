@@ -7,21 +7,18 @@ from django.db import transaction
 from annotation.audit import record_event
 from annotation.choices import AnnotatorType, Role
 from annotation.errors import Conflict, NotAllowed
-from annotation.models import Account, Annotator, Campaign, Membership
+from annotation.models import (
+    Account,
+    Annotator,
+    Campaign,
+    Membership,
+)
 
 
 def add_annotator(
-    *,
-    campaign: Campaign,
-    account: Account,
-    annotator_type: AnnotatorType,
-    actor: Account | None,
-    code: str | None = None,
+    *, campaign: Campaign, account: Account, annotator_type: AnnotatorType, actor: Account | None
 ) -> Annotator:
     """Let a person work in a campaign. In each benchmark a person is one annotator under one random code.
-
-    Args:
-        code: for a person who is new to the benchmark, from `free_code`; drawn here when None.
 
     Raises:
         NotAllowed: the account is not an annotator's. Researchers see verdicts, so they cannot label blind.
@@ -29,21 +26,18 @@ def add_annotator(
     """
     if account.role != Role.ANNOTATOR:
         raise NotAllowed(
-            f"{account.username} is a {account.get_role_display()}, who can see verdicts or other people's "
-            "labels and so cannot label blind. Add an annotator account instead.",
+            f"{account.username} is a {account.get_role_display()}, who can see verdicts and so cannot label "
+            "blind. Add an annotator account instead.",
             code="not_an_annotator",
         )
     with transaction.atomic():
         # One person at a time, so that two researchers cannot give one account two codes.
         Account.objects.select_for_update(no_key=True).get(pk=account.pk)
-        annotator = Annotator.objects.filter(benchmark_id=campaign.benchmark_id, account=account).first()
-        if annotator is None:
-            annotator = Annotator.objects.create(
-                benchmark_id=campaign.benchmark_id,
-                account=account,
-                code=code or free_code(campaign.benchmark_id),
-                annotator_type=annotator_type,
-            )
+        annotator, _ = Annotator.objects.get_or_create(
+            benchmark_id=campaign.benchmark_id,
+            account=account,
+            defaults={"code": _new_code(), "annotator_type": annotator_type},
+        )
         if annotator.annotator_type != annotator_type:
             raise Conflict(
                 f"{account.username} is already a {annotator.get_annotator_type_display()} in this "
@@ -61,13 +55,5 @@ def add_annotator(
     return annotator
 
 
-def free_code(benchmark_id: int) -> str:
-    """A random code that no annotator of the benchmark has, and nobody signs in with. Two queries a try."""
-    while True:
-        code = f"p-{secrets.token_hex(3)}"
-        is_taken = (
-            Annotator.objects.filter(benchmark_id=benchmark_id, code=code).exists()
-            or Account.objects.filter(username=code).exists()
-        )
-        if not is_taken:
-            return code
+def _new_code() -> str:
+    return f"p-{secrets.token_hex(3)}"

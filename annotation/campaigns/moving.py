@@ -5,46 +5,23 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from annotation.audit import record_event
-from annotation.campaigns.texts import keep_texts
 from annotation.choices import CampaignState
-from annotation.errors import Conflict, DomainError
+from annotation.errors import Conflict
 from annotation.models import (
     Account,
     Campaign,
 )
-from annotation.selectors.outlines import missing_before_opening
-
-
-class NotReady(DomainError):
-    """A draft lacks something that it needs before people can begin."""
-
-    code = "not_ready"
 
 
 def open_campaign(*, campaign: Campaign, actor: Account) -> None:
-    """Let a draft begin, or a paused campaign go on.
-
-    From then on its labels mean one thing: responses, scale and quotas are settled, and texts change in
-    versions only.
+    """Let a paused campaign go on.
 
     Raises:
-        Conflict: it is closed.
-        NotReady: it is a draft that lacks something; the sentence names all of it.
+        Conflict: it is neither paused nor a draft.
     """
-    with transaction.atomic():
-        stored = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-        if stored.state == CampaignState.DRAFT:
-            missing = missing_before_opening(stored)
-            if missing:
-                raise NotReady(f"The campaign cannot open yet. {' '.join(missing)}")
-            keep_texts(stored, actor=actor)
-        _move(
-            campaign,
-            actor,
-            action="campaign.opened",
-            to=CampaignState.OPEN,
-            origins=("DRAFT", "PAUSED", "OPEN"),
-        )
+    _move(
+        campaign, actor, action="campaign.opened", to=CampaignState.OPEN, origins=("DRAFT", "PAUSED", "OPEN")
+    )
 
 
 def pause_campaign(*, campaign: Campaign, actor: Account) -> None:

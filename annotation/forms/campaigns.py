@@ -1,26 +1,32 @@
-"""Choosing responses for a campaign, and the labels that it asks for; moving it."""
+"""Making and moving a campaign."""
 
 from typing import Any, cast
 
 from django import forms
 
-from annotation.campaigns.planning import LabelPlan
-from annotation.choices import Allocation, AnnotatorType, CampaignState, Scale, Strata, WithdrawalPolicy
-from annotation.models import Benchmark, Campaign
-from annotation.selectors.responses import choose_responses, offered_filters
+from annotation import protocol
+from annotation.choices import CampaignState, Scale
+from annotation.models import (
+    Benchmark,
+    Prompt,
+    Response,
+    TargetModel,
+)
+from annotation.selectors import choose_responses
 
 MAX_LABELS_PER_RESPONSE = 20
-BY_FILTERS = "filters"
 
 
-class ResponsesForm(forms.Form):
-    """Which responses a campaign is about."""
+class CampaignForm(forms.Form):
+    """One simple campaign made from a choice of responses."""
 
     name = forms.CharField(
         max_length=200, help_text="For researchers. Annotators do not see it, so it may name a model."
     )
     risk_categories = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None chosen means all."
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen means all.",
     )
     models = forms.MultipleChoiceField(
         required=False,
@@ -38,119 +44,70 @@ class ResponsesForm(forms.Form):
         required=False,
         min_value=1,
         label="At most this many responses",
-        help_text="Drawn at random from the choice above. Blank takes all of it.",
-    )
-    strata = forms.ChoiceField(
-        choices=Strata.choices, initial=Strata.NONE, required=False, label="Draw them from"
-    )
-    allocation = forms.ChoiceField(
-        choices=Allocation.choices,
-        initial=Allocation.EQUAL,
-        required=False,
-        label="From each group",
-        help_text="Only where they are drawn from groups. What a small group lacks comes from the others.",
+        help_text="Drawn at random from the choice above.",
     )
     seed = forms.IntegerField(
-        required=False, initial=0, min_value=0, help_text="The same seed draws the same responses."
+        required=False,
+        initial=0,
+        min_value=0,
+        help_text="The same seed draws the same responses.",
+    )
+    labels_per_response = forms.IntegerField(
+        initial=2,
+        min_value=1,
+        max_value=MAX_LABELS_PER_RESPONSE,
+        help_text="How many different people label each response. Agreement between people needs two.",
+    )
+    scale = forms.ChoiceField(choices=Scale.choices, initial=Scale.BINARY_AND_SEVERITY, label="What is asked")
+    lease_minutes = forms.IntegerField(
+        initial=60,
+        min_value=5,
+        max_value=7 * 24 * 60,
+        label="Minutes an item is held",
+        help_text="A person who does not come back within this time lets the item go to others.",
+    )
+    reveals_on_tap = forms.BooleanField(
+        required=False, initial=True, label="Hide each text until the annotator asks for it"
+    )
+    instructions = forms.CharField(
+        initial=protocol.INSTRUCTIONS, widget=forms.Textarea(attrs={"rows": 8}), help_text="Plain text."
+    )
+    content_warning = forms.CharField(
+        initial=protocol.CONTENT_WARNING, widget=forms.Textarea(attrs={"rows": 4})
+    )
+    consent_text = forms.CharField(initial=protocol.CONSENT_TEXT, widget=forms.Textarea(attrs={"rows": 5}))
+    support_text = forms.CharField(
+        initial=protocol.SUPPORT_TEXT,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        label="Where annotators find support",
+        help_text="Name the helplines of the annotators' own country.",
     )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.benchmark = benchmark
-        for name, values in offered_filters(benchmark).items():
+        for name, values in _choices_of(benchmark).items():
             field = cast(forms.MultipleChoiceField, self.fields[name])
             field.choices = [(value, value) for value in values]
-
-    @staticmethod
-    def initial_of(campaign: Campaign) -> dict[str, Any]:
-        """The name, and the choice as it was made here; a choice made elsewhere begins anew."""
-        selection = campaign.selection or {}
-        chosen = selection if selection.get("chosen_by") == BY_FILTERS else {}
-        return {"name": campaign.name, **chosen}
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         if self.errors:
             return values
-        choice = {
-            "n_at_most": values["n_at_most"],
-            "strata": values["strata"] or Strata.NONE,
-            "allocation": values["allocation"] or Allocation.EQUAL,
-            "seed": values["seed"] or 0,
-            "risk_categories": values["risk_categories"],
-            "rollouts": values["rollouts"],
-        }
-        values["responses"] = choose_responses(self.benchmark, model_slugs=values["models"], **choice)
-        values["selection"] = choice | {"chosen_by": BY_FILTERS, "models": values["models"]}
+        values["responses"] = choose_responses(
+            self.benchmark,
+            risk_categories=values.pop("risk_categories"),
+            model_slugs=values.pop("models"),
+            rollouts=values.pop("rollouts"),
+            n_at_most=values.pop("n_at_most"),
+            seed=values.pop("seed") or 0,
+        )
         if not values["responses"]:
             raise forms.ValidationError(
                 "No response with a text fits this choice. Choose more categories, models or rollouts."
             )
+        values["scale"] = Scale(values["scale"])
         return values
-
-    @property
-    def chosen(self) -> dict[str, Any]:
-        """Of a valid form: name, responses and selection, as the domain takes them."""
-        return {name: self.cleaned_data[name] for name in ("name", "responses", "selection")}
-
-
-class LabelsForm(forms.Form):
-    """How many labels, from whom, on which scale, and what becomes of them."""
-
-    scale = forms.ChoiceField(choices=Scale.choices, label="What is asked")
-    labels_per_response = forms.IntegerField(
-        min_value=1,
-        max_value=MAX_LABELS_PER_RESPONSE,
-        help_text="How many different people label each response. Agreement between people needs two.",
-    )
-    repeat_percent = forms.IntegerField(
-        min_value=0,
-        max_value=100,
-        label="Per cent of a person's items that come again",
-        help_text="Unannounced, to see whether the person answers the same. Kept out of agreement. 0: none.",
-    )
-    repeat_after_days = forms.IntegerField(
-        min_value=1, max_value=365, label="Days after which they come again"
-    )
-    withdrawal_policy = forms.ChoiceField(
-        choices=WithdrawalPolicy.choices,
-        widget=forms.RadioSelect,
-        label="When a person withdraws, their labels are",
-        help_text="Stated beside the consent text, so it cannot change once the campaign is open.",
-    )
-    adjudication_overrides = forms.BooleanField(
-        required=False, label="An adjudicator's decision takes the place of people's consensus"
-    )
-
-    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        quotas = dict(campaign.quotas.values_list("annotator_type", "n_labels"))
-        for kind in AnnotatorType:
-            self.fields[_quota_name(kind)] = forms.IntegerField(
-                required=False,
-                min_value=0,
-                max_value=MAX_LABELS_PER_RESPONSE,
-                initial=quotas.get(kind),
-                label=f"Labels from raters of kind: {kind.label}",
-            )
-        for name in self.fields.keys() & vars(campaign).keys():
-            self.fields[name].initial = getattr(campaign, name)
-        kinds = [_quota_name(kind) for kind in AnnotatorType]
-        self.order_fields(["scale", "labels_per_response", *kinds])
-
-    @property
-    def plan(self) -> LabelPlan:
-        """What a valid form asks for."""
-        values = self.cleaned_data
-        return LabelPlan(
-            scale=Scale(values["scale"]),
-            labels_per_response=values["labels_per_response"],
-            quotas={kind: n for kind in AnnotatorType if (n := values[_quota_name(kind)])},
-            repeat_percent=values["repeat_percent"],
-            repeat_after_days=values["repeat_after_days"],
-            withdrawal_policy=WithdrawalPolicy(values["withdrawal_policy"]),
-            adjudication_overrides=values["adjudication_overrides"],
-        )
 
 
 class CampaignStateForm(forms.Form):
@@ -164,5 +121,23 @@ class CampaignStateForm(forms.Form):
     )
 
 
-def _quota_name(kind: AnnotatorType) -> str:
-    return f"from_{kind.lower()}"
+def _choices_of(benchmark: Benchmark) -> dict[str, list[Any]]:
+    """What can be chosen from; three queries."""
+    responses = Response.objects.filter(prompt__benchmark=benchmark)
+    return {
+        "risk_categories": list(
+            Prompt.objects.filter(benchmark=benchmark)
+            .order_by("risk_category")
+            .values_list("risk_category", flat=True)
+            .distinct()
+        ),
+        "models": list(
+            TargetModel.objects.filter(responses__prompt__benchmark=benchmark)
+            .order_by("slug")
+            .values_list("slug", flat=True)
+            .distinct()
+        ),
+        "rollouts": list(
+            responses.exclude(rollout=None).order_by("rollout").values_list("rollout", flat=True).distinct()
+        ),
+    }

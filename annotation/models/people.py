@@ -54,11 +54,6 @@ class Membership(models.Model):
     # Since the last break: when it ended (or the sitting began), and grave items shown since.
     break_ended_at = models.DateTimeField(null=True, blank=True)
     n_grave_since_break = models.PositiveIntegerField(default=0)
-    # The person's next items in their own order, [primary key, kind, risk category] of each, worked out some
-    # at a time. What can still be had of them is looked up at each claim, so an old list harms nothing.
-    upcoming = models.JSONField(default=list, blank=True)
-    # Items settled, in hand or open to the person when `upcoming` was last worked out.
-    n_in_reach = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["campaign", "annotator"], name="membership_once")]

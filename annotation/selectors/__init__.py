@@ -1,28 +1,7 @@
 """Reads of campaigns and labels."""
 
-from annotation.selectors.answers import draft_of, own_answers
 from annotation.selectors.labels import current_labels
-from annotation.selectors.outlines import (
-    CampaignOutline,
-    CategoryOutline,
-    campaign_outline,
-    missing_before_opening,
-)
-from annotation.selectors.people import (
-    ConsentInForce,
-    Link,
-    LinkState,
-    Person,
-    categories_of,
-    consents_in_force,
-    earlier_consent,
-    invitations_of,
-    member_by_id,
-    membership_by_id,
-    opt_outs_of,
-    roster_of,
-)
-from annotation.selectors.places import Target, taking_a_place, target_of
+from annotation.selectors.places import HAS_ROOM, items_with_room, taking_a_place
 from annotation.selectors.progress import (
     AnnotatorProgress,
     ItemProgress,
@@ -49,62 +28,30 @@ from annotation.selectors.responses import (
     models_with_many_empty,
     readable_responses,
 )
-from annotation.selectors.training import (
-    Feedback,
-    TrainingRound,
-    TrainingStep,
-    feedback_on,
-    has_feedback,
-    training_round_of,
-)
 
 __all__ = [
+    "HAS_ROOM",
     "MOST_EMPTY_PERCENT",
     "AnnotatorProgress",
-    "CampaignOutline",
-    "CategoryOutline",
-    "ConsentInForce",
     "EmptyShare",
-    "Feedback",
     "ItemProgress",
-    "Link",
-    "LinkState",
-    "Person",
     "Progress",
     "Reading",
-    "Target",
     "Task",
-    "TrainingRound",
-    "TrainingStep",
     "annotator_progress",
-    "campaign_outline",
-    "categories_of",
     "choose_responses",
-    "consents_in_force",
     "current_labels",
-    "draft_of",
-    "earlier_consent",
-    "feedback_on",
-    "has_feedback",
-    "invitations_of",
     "item_progress",
     "items_by_label_count",
+    "items_with_room",
     "last_label",
-    "member_by_id",
-    "membership_by_id",
-    "missing_before_opening",
     "models_with_many_empty",
-    "opt_outs_of",
-    "own_answers",
     "own_assignment",
     "own_label",
     "own_label_by_id",
     "progress_of",
     "readable_responses",
     "reading_of",
-    "roster_of",
     "taking_a_place",
-    "target_of",
     "tasks_of",
-    "training_round_of",
 ]

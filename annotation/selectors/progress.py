@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from annotation.choices import AssignmentState, ItemKind
+from annotation.choices import AssignmentState
 from annotation.models import (
     Annotator,
     Assignment,
@@ -27,7 +27,7 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True)
 class ItemProgress:
-    """A campaign's regular items by number of current labels, their labels, and how many have enough."""
+    """How far a campaign is: its items by number of current labels, all labels, items with enough."""
 
     n_items_by_labels: dict[int, int]
     n_items: int
@@ -71,10 +71,8 @@ def annotator_progress(campaign: Campaign) -> list[AnnotatorProgress]:
 
 
 def items_by_label_count(campaign: Campaign) -> dict[int, int]:
-    """How many regular items have 0, 1, 2, … current labels, in that order. One query."""
-    counts = campaign.items.filter(kind=ItemKind.REGULAR).annotate(
-        n_labels=Count("labels", filter=Q(labels__is_current=True))
-    )
+    """How many items have 0, 1, 2, … current labels, in that order. One query."""
+    counts = campaign.items.annotate(n_labels=Count("labels", filter=Q(labels__is_current=True)))
     n_items: dict[int, int] = {}
     for n_labels in sorted(counts.values_list("n_labels", flat=True)):
         n_items[n_labels] = n_items.get(n_labels, 0) + 1
@@ -82,7 +80,7 @@ def items_by_label_count(campaign: Campaign) -> dict[int, int]:
 
 
 def item_progress(campaign: Campaign) -> ItemProgress:
-    """How many of a campaign's regular items have the labels they need. One query."""
+    """How many of a campaign's items have the labels they need. One query."""
     by_labels = items_by_label_count(campaign)
     return ItemProgress(
         n_items_by_labels=by_labels,

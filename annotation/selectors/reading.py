@@ -4,24 +4,22 @@ These name the columns they fetch, and a model's name, a verdict or another pers
 """
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from django.db.models import Count, Value
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
 
-from annotation.choices import AssignmentState, ItemKind
+from annotation.choices import AssignmentState, CampaignState
 from annotation.models import (
     Account,
     Assignment,
+    CampaignItem,
     Label,
     Membership,
     Response,
 )
-from annotation.selectors.places import open_items, taking_labels, targets_of
-
-# What is asked again is not done.
-DONE = (AssignmentState.LABELLED, AssignmentState.SKIPPED)
+from annotation.selectors.places import HAS_ROOM, _items_with_places
 
 
 @dataclass(frozen=True)
@@ -63,39 +61,27 @@ class Progress:
 
 
 def tasks_of(account: Account) -> list[Task]:
-    """The campaigns that an account can work in now, oldest first. Four queries."""
-    memberships = list(
-        Membership.objects.select_related("campaign", "annotator")
-        .filter(
-            taking_labels(),
-            annotator__account=account,
-            deactivated_at=None,
-        )
-        .order_by("created_at", "pk")
-    )
-    n_settled = _count_by_state(memberships)
-    n_open = _count_open(memberships)
+    """The open campaigns an account works in, oldest first. Three queries."""
+    memberships = Membership.objects.filter(
+        annotator__account=account, campaign__state=CampaignState.OPEN
+    ).order_by("created_at", "pk")
+    rows = list(memberships.values_list("campaign_id", "campaign__public_id", "created_at", "annotator_id"))
+    annotator_ids = {annotator_id for *_, annotator_id in rows}
+    left = _left_for(annotator_ids).filter(campaign__in=[pk for pk, *_ in rows])
+    n_done = _count_by_campaign(_done(annotator_ids), "item__campaign")
+    n_left = _count_by_campaign(left, "campaign")
     return [
-        Task(
-            campaign_id=membership.campaign.public_id,
-            added_at=membership.created_at,
-            n_done=sum(n_settled[membership.pk][state] for state in DONE),
-            n_left=n_settled[membership.pk][AssignmentState.AGAIN] + n_open[membership.pk],
-        )
-        for membership in memberships
+        Task(public_id, added_at, n_done.get(pk, 0), n_left.get(pk, 0)) for pk, public_id, added_at, _ in rows
     ]
 
 
 def progress_of(membership: Membership) -> Progress:
-    """Where the person stands in the campaign. One query, and two more until an order was worked out.
-
-    What is open to them is as it was then: counting it anew for each page would cost more than the page.
-    """
-    n_settled = _count_by_state([membership])[membership.pk]
-    n_done = sum(n_settled[state] for state in DONE)
-    if membership.n_in_reach is None:
-        return Progress(n_done, n_settled[AssignmentState.AGAIN] + _count_open([membership])[membership.pk])
-    return Progress(n_done, max(membership.n_in_reach - n_done, 0))
+    """Where the person stands in the campaign. Two queries."""
+    person = {membership.annotator_id}
+    return Progress(
+        n_done=_done(person).filter(item__campaign=membership.campaign_id).count(),
+        n_left=_left_for(person).filter(campaign=membership.campaign_id).count(),
+    )
 
 
 def own_assignment(membership: Membership, public_id: str) -> Assignment | None:
@@ -145,46 +131,28 @@ def own_label_by_id(membership: Membership, public_id: str) -> Label | None:
 
 
 def last_label(membership: Membership) -> Label | None:
-    """The person's newest current label in the campaign: the one that undo takes back. One query.
-
-    An answer to a training item is none, since its feedback was shown.
-    """
+    """The person's newest current label in the campaign: the one that undo takes back. One query."""
     return (
         Label.objects.select_related("item")
         .filter(annotator=membership.annotator_id, item__campaign=membership.campaign_id, is_current=True)
-        .exclude(item__kind=ItemKind.TRAINING)
         .order_by("-created_at", "-pk")
         .first()
     )
 
 
-def _count_by_state(memberships: Sequence[Membership]) -> dict[int, Counter[str]]:
-    """How many of their assignments each has in each state, by primary key of the membership. One query."""
-    key_of = {(one.campaign_id, one.annotator_id): one.pk for one in memberships}
-    n_by_state: dict[int, Counter[str]] = {one.pk: Counter() for one in memberships}
-    counts = (
-        Assignment.objects.filter(
-            item__campaign__in={campaign_id for campaign_id, _ in key_of},
-            annotator__in={annotator_id for _, annotator_id in key_of},
-        )
-        .order_by()
-        .values_list("item__campaign", "annotator", "state")
-        .annotate(n=Count("pk"))
-    )
-    for campaign_id, annotator_id, state, n in counts:
-        if key := key_of.get((campaign_id, annotator_id)):
-            n_by_state[key][state] = n
-    return n_by_state
+def _done(annotator_ids: Collection[int]) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(annotator__in=annotator_ids).exclude(state=AssignmentState.OPEN)
 
 
-def _count_open(memberships: Sequence[Membership]) -> dict[int, int]:
-    """How many items each holds or could still be given, by primary key of the membership. Two queries."""
-    targets = targets_of(memberships)
-    parts = [
-        open_items(one, targets[one.pk]).order_by().values(key=Value(one.pk)).annotate(n=Count("pk"))
-        for one in memberships
-    ]
-    if not parts:
-        return {}
-    counts = parts[0].union(*parts[1:], all=True).values_list("key", "n")
-    return {one.pk: 0 for one in memberships} | dict(counts)
+def _left_for(annotator_ids: Collection[int]) -> QuerySet[CampaignItem]:
+    """Items that these annotators (one per campaign) hold, or could still be given."""
+    own = Assignment.objects.filter(item=OuterRef("pk"), annotator__in=annotator_ids)
+    holds = Exists(own.filter(state=AssignmentState.OPEN, lease_until__gt=Now()))
+    is_done = Exists(own.exclude(state=AssignmentState.OPEN))
+    return _items_with_places().filter(holds | (HAS_ROOM & ~is_done))
+
+
+def _count_by_campaign(
+    rows: QuerySet[Assignment] | QuerySet[CampaignItem], campaign_field: str
+) -> dict[int, int]:
+    return dict(rows.order_by().values_list(campaign_field).annotate(n=Count("pk")))

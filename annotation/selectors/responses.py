@@ -1,27 +1,16 @@
 """Which responses can be read, and which are chosen."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping
+import random
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.choices import Allocation, ResponseState, Strata
+from annotation.choices import ResponseState
 from annotation.models import (
     Benchmark,
-    Prompt,
     Response,
-    TargetModel,
 )
-from annotation.selectors.sampling import stratified_sample
-
-GROUPED_BY = {
-    Strata.NONE: (),
-    Strata.CATEGORY: ("prompt__risk_category",),
-    Strata.MODEL: ("target_model__slug",),
-    Strata.CATEGORY_AND_MODEL: ("prompt__risk_category", "target_model__slug"),
-}
 
 # A model that leaves more than this share of its answers empty was probably not collected properly.
 MOST_EMPTY_PERCENT = 20
@@ -74,16 +63,12 @@ def choose_responses(
     model_slugs: Collection[str] = (),
     rollouts: Collection[int] = (),
     n_at_most: int | None = None,
-    strata: Strata = Strata.NONE,
-    allocation: Allocation = Allocation.EQUAL,
     seed: int = 0,
 ) -> list[int]:
     """Primary keys of readable responses; an empty filter means all. One query.
 
     Args:
         n_at_most: draw this many at random; all when None or when there are fewer.
-        strata: the groups that each give their share of the sample.
-        allocation: how large the share of a group is; without groups it changes nothing.
         seed: the same seed draws the same responses from the same data.
     """
     responses = readable_responses(benchmark)
@@ -93,49 +78,7 @@ def choose_responses(
         responses = responses.filter(target_model__slug__in=model_slugs)
     if rollouts:
         responses = responses.filter(rollout__in=rollouts)
-    rows = responses.order_by("pk").values_list("pk", *GROUPED_BY[strata])
-    if n_at_most is None or n_at_most >= len(rows):
-        return [pk for pk, *_ in rows]
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for pk, *names in rows:
-        groups.setdefault(tuple(names), []).append(pk)
-    return stratified_sample(
-        {names: groups[names] for names in sorted(groups)},
-        n_at_most=n_at_most,
-        allocation=allocation,
-        seed=seed,
-    )
-
-
-@dataclass(frozen=True)
-class ChosenCounts:
-    """How many responses were chosen, in all, by category and by model, each in the order of names."""
-
-    n: int
-    by_category: Mapping[str, int]
-    by_model: Mapping[str, int]
-
-
-def count_chosen(benchmark: Benchmark, chosen: Collection[int]) -> ChosenCounts:
-    """Count a choice of responses by their primary keys. One query."""
-    keys = set(chosen)
-    rows = readable_responses(benchmark).values_list("pk", "prompt__risk_category", "target_model__slug")
-    among = [(category, model) for pk, category, model in rows if pk in keys]
-    categories, models = Counter(category for category, _ in among), Counter(model for _, model in among)
-    return ChosenCounts(
-        n=len(among),
-        by_category={name: categories[name] for name in sorted(categories)},
-        by_model={name: models[name] for name in sorted(models)},
-    )
-
-
-def offered_filters(benchmark: Benchmark) -> dict[str, list[Any]]:
-    """The categories, models and rollouts that a choice can name. Three queries."""
-    prompts = Prompt.objects.filter(benchmark=benchmark).order_by("risk_category")
-    models = TargetModel.objects.filter(responses__prompt__benchmark=benchmark).order_by("slug")
-    rollouts = Response.objects.filter(prompt__benchmark=benchmark).exclude(rollout=None).order_by("rollout")
-    return {
-        "risk_categories": list(prompts.values_list("risk_category", flat=True).distinct()),
-        "models": list(models.values_list("slug", flat=True).distinct()),
-        "rollouts": list(rollouts.values_list("rollout", flat=True).distinct()),
-    }
+    chosen = list(responses.order_by("pk").values_list("pk", flat=True))
+    if n_at_most is None or n_at_most >= len(chosen):
+        return chosen
+    return random.Random(seed).sample(chosen, n_at_most)

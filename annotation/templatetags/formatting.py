@@ -11,12 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import template
-from django.utils import dateformat, formats, timezone, translation
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy
-
-from annotation.markdown import render
 
 register = template.Library()
 
@@ -28,10 +25,10 @@ SMALL_COUNT = 10
 """Counts below this are marked: a rate over so few says little."""
 
 VERDICT_WORDS = {
-    "ACCEPTABLE": gettext_lazy("Acceptable"),
-    "UNACCEPTABLE": gettext_lazy("Unacceptable"),
-    "UNDECIDED": gettext_lazy("Undecided"),
-    "CONTESTED": gettext_lazy("Contested"),
+    "ACCEPTABLE": "Acceptable",
+    "UNACCEPTABLE": "Unacceptable",
+    "UNDECIDED": "Undecided",
+    "CONTESTED": "Contested",
 }
 
 Number = int | float
@@ -126,7 +123,7 @@ def duration_text(seconds: Number | None) -> str:
 
 def verdict_text(value: str | None) -> str:
     """The word for a stored verdict, label or consensus code; an unknown code is shown as it is."""
-    return DASH if not value else str(VERDICT_WORDS.get(value.upper(), value))
+    return DASH if not value else VERDICT_WORDS.get(value.upper(), value)
 
 
 def _absent(reason: object) -> SafeString:
@@ -231,29 +228,24 @@ def small(value: Number | None) -> SafeString | str:
 @register.filter
 def moment(value: dt.datetime | None, reason: str = "") -> SafeString:
     """Date and time in UTC; `times.js` rewrites it in the viewer's zone."""
-    return _time(value, "moment", reason)
+    return _time(value, "%-d %b %Y, %H:%M UTC", "moment", reason)
 
 
 @register.filter
 def clock(value: dt.datetime | None, reason: str = "") -> SafeString:
     """Time of day in UTC; `times.js` rewrites it in the viewer's zone."""
-    return _time(value, "clock", reason)
+    return _time(value, "%H:%M UTC", "clock", reason)
 
 
 @register.filter
 def day(value: dt.date | None, reason: str = "") -> SafeString:
-    """A calendar date in the page's language, the same in every zone: `30 Nov 2026`, `30. November 2026`."""
+    """A calendar date, the same in every zone: `30 Nov 2026`."""
     if value is None:
         return _absent(reason)
-    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", _date_text(value))
+    return format_html('<time datetime="{}">{}</time>', f"{value:%Y-%m-%d}", f"{value:%-d %b %Y}")
 
 
-def _date_text(value: dt.date) -> str:
-    is_english = translation.get_language() == "en"
-    return f"{value:%-d %b %Y}" if is_english else dateformat.format(value, formats.get_format("DATE_FORMAT"))
-
-
-def _time(value: dt.datetime | None, shape: str, reason: object) -> SafeString:
+def _time(value: dt.datetime | None, pattern: str, shape: str, reason: object) -> SafeString:
     if value is None:
         return _absent(reason)
     utc = value.astimezone(dt.UTC) if timezone.is_aware(value) else value.replace(tzinfo=dt.UTC)
@@ -261,19 +253,13 @@ def _time(value: dt.datetime | None, shape: str, reason: object) -> SafeString:
         '<time datetime="{}" data-local="{}">{}</time>',
         utc.isoformat(timespec="seconds"),
         shape,
-        f"{_date_text(utc)}, {utc:%H:%M} UTC" if shape == "moment" else f"{utc:%H:%M} UTC",
+        utc.strftime(pattern),
     )
 
 
 def _count_marked(value: Number | None, reason: str = "") -> SafeString:
     """The count an estimate rests on, marked when it is small."""
     return format_html("{}{}", count(value, reason), small(value))
-
-
-@register.filter
-def limited_markdown(text: str) -> SafeString:
-    """Headings, lists, bold and italic of an untrusted text; everything in it is escaped."""
-    return render(text)
 
 
 SHOWN_AS: dict[str, Callable[[Any, str], Any]] = {

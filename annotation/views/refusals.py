@@ -3,9 +3,8 @@
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from annotation.errors import Conflict, DomainError, Gone, NotAllowed
@@ -22,17 +21,6 @@ def status_of(error: DomainError) -> int:
     )
 
 
-class NotYours(Gone):
-    """No task of this person, or no longer: whether it is someone else's is not said."""
-
-    code = "not_yours"
-
-    def __init__(self) -> None:
-        super().__init__(
-            _("This is not one of your tasks, or not any more, so nothing was saved. Go back to yours.")
-        )
-
-
 def annotator_page(view: View) -> View:
     """A page for annotators: never cached anywhere, and a refusal is a page too."""
 
@@ -40,17 +28,10 @@ def annotator_page(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
-        except Http404:
-            # Also what a person meets in another window after their withdrawal has cut the link to the task.
-            return _refuse(request, NotYours())
         except DomainError as error:
-            return _refuse(request, error)
+            status = status_of(error)
+            if wants_json(request):
+                return JsonResponse({"detail": error.message, "code": error.code}, status=status)
+            return render(request, "annotation/refused.html", {"message": error.message}, status=status)
 
     return never_cache(annotator_required(wrapped))
-
-
-def _refuse(request: HttpRequest, error: DomainError) -> HttpResponse:
-    status = status_of(error)
-    if wants_json(request):
-        return JsonResponse({"detail": error.message, "code": error.code}, status=status)
-    return render(request, "annotation/refused.html", {"message": error.message}, status=status)

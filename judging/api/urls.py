@@ -9,7 +9,6 @@ from judging.api.comparison import BenchmarkComparisonView
 from judging.api.failure_modes import BenchmarkFailureModesView
 from judging.api.figures import BenchmarkAgreementView, BenchmarkReportView
 from judging.api.files import ExportView, ImportView
-from judging.api.watching import CampaignProgressView
 
 router = SimpleRouter()
 router.register("judges", views.JudgeViewSet)
@@ -24,7 +23,6 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/agreement/", BenchmarkAgreementView.as_view(), name="benchmark-agreement"),
     path("benchmarks/<slug:slug>/comparison/", BenchmarkComparisonView.as_view(), name="comparison"),
     path("benchmarks/<slug:slug>/failure-modes/", BenchmarkFailureModesView.as_view(), name="failure-modes"),
-    path("campaigns/<slug:campaign>/progress/", CampaignProgressView.as_view(), name="campaign-progress"),
     path("exports/", ExportView.as_view(), name="export"),
     path("imports/", ImportView.as_view(), name="import"),
     *router.urls,

@@ -48,8 +48,6 @@ def open_results(benchmark: Benchmark, request: ExportRequest) -> Table:
 def open_calibrated(benchmark: Benchmark, request: ExportRequest) -> Table:
     """Every response that was labelled or judged: labels, consensus, scores, verdict, what was missing.
 
-    `consensus_source` says whose the consensus is: LABELS or ADJUDICATION, where a campaign lets an
-    adjudicator's decision stand in for it; the counts of labels beside it are people's all the same.
     `is_graded` tells the rows of the report from labelled texts outside it.
     """
     graded, basis = _grade(benchmark, request)
@@ -66,7 +64,7 @@ def open_calibrated(benchmark: Benchmark, request: ExportRequest) -> Table:
             *texts("risk_category", "risk_mechanism", "prompt", "response", "model"),
             *texts("response_state", "response_id"),
             *integers("n_labels", "n_acceptable", "n_unacceptable"),
-            *texts("consensus", "consensus_source"),
+            *texts("consensus"),
             Column("labels", Kind.JSON),
             *of_judges,
             *numbers("weighted_score", "weighted_score_low", "weighted_score_high"),
@@ -221,7 +219,6 @@ def _calibrated_rows(graded: _Graded, campaign: Campaign | None, left_out: Count
             joint.n_acceptable if joint else 0,
             joint.n_unacceptable if joint else 0,
             joint.verdict if joint else None,
-            joint.source if joint else None,
             labels[pk],
             *(value for pair in of_judges for value in pair),
             _number(decision.score),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.db.models import Case, CharField, Count, Q, QuerySet, Value, When
+from django.db.models import Case, CharField, Count, QuerySet, Value, When
 
 from annotation.choices import AnnotatorType, ItemKind, Rating
 from annotation.models import Benchmark, Campaign, Label, Prompt, Response
@@ -97,21 +97,18 @@ def open_labels(benchmark: Benchmark, campaign: Campaign | None) -> Table:
     """The labels that count, in the columns of `annotated_responses.csv`, then ours. Three queries.
 
     Labels of other campaigns than the one asked for are neither in the table nor left out of it.
-    Left out, and counted: labels erased by a withdrawal, retracted ones and earlier revisions, items that
-    are not REGULAR, and of several labels by one annotator on one response all but the newest.
+    Left out, and counted: retracted labels and earlier revisions, items that are not REGULAR, and
+    of several labels by one annotator on one response all but the newest.
     """
     counting = {label.label_id for label in standing_labels(benchmark, campaign)}
     left_out: Counter[str] = Counter()
-    for is_erased, is_current, kind, n in (
+    for is_current, kind, n in (
         _labels_of(benchmark, campaign)
         .order_by()
-        .annotate(is_erased=Q(erased_at__isnull=False))
-        .values_list("is_erased", "is_current", "item__kind")
+        .values_list("is_current", "item__kind")
         .annotate(n=Count("pk"))
     ):
-        if is_erased:
-            left_out["erased_by_withdrawal"] += n
-        elif not is_current:
+        if not is_current:
             left_out["retracted_or_revised"] += n
         elif kind != ItemKind.REGULAR:
             left_out[f"item_{kind.lower()}"] += n

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from annotation.models import Benchmark, Campaign
 from judging.errors import ExportError
-from judging.exports.adjudications import open_adjudications
 from judging.exports.columns import Column, Row, Table
 from judging.exports.compared import open_comparison
 from judging.exports.failure_modes import open_failure_modes
@@ -30,7 +29,6 @@ OF_BENCHMARK: dict[str, Callable[[Benchmark], Table]] = {
 }
 OF_LABELS: dict[str, Callable[[Benchmark, Campaign | None], Table]] = {
     "labels": open_labels,
-    "adjudications": open_adjudications,
 }
 OF_PASS: dict[str, Callable[[JudgePass], Table]] = {
     "verdicts": open_verdicts,
@@ -57,9 +55,9 @@ def open_table(benchmark: Benchmark, request: ExportRequest) -> Table:
     """The table that is asked for, its last column the benchmark's notice.
 
     Call it inside a snapshot, and read the rows there. Prompts and responses rest on the benchmark
-    alone, labels and adjudications on the campaign too, verdicts and attempts on the pass; results,
-    agreement, report and calibrated on pass, rule and campaign; comparison on two passes and the rule;
-    failure modes on a classification, named itself or by the pass that it graded.
+    alone, labels on the campaign too, verdicts and attempts on the pass; results, agreement, report
+    and calibrated on pass, rule and campaign; comparison on two passes and the rule; failure modes on a
+    classification, named itself or by the pass that it graded.
 
     Raises:
         ExportError: no such table, or it needs a pass and there is none.

@@ -21,7 +21,6 @@ CONSENSUS_FILTERS = (
     (UNACCEPTABLE, "Unacceptable"),
     (CONTESTED, "Contested"),
     ("AGREED", "Acceptable or Unacceptable"),
-    ("ADJUDICATED", "Decided by an adjudicator"),
     ("LABELLED", "Labelled at all"),
     ("NONE", "Not labelled"),
 )

@@ -16,7 +16,6 @@ from judging.selectors import (
     count_rollout_responses,
     default_pass,
     holds_simulated_responses,
-    load_adjudicated,
     load_evidence,
     load_labels,
     passes_of,
@@ -125,7 +124,7 @@ def grade_responses(
         chosen=chosen,
         evidence=evidence,
         decisions=decide_responses(evidence, chosen.rule) if chosen else {},
-        consensus=consensus(evidence.labels, evidence.adjudicated),
+        consensus=consensus(evidence.labels),
         digest=digest_of_input(
             evidence, benchmark=benchmark, judge_pass=judge_pass, chosen=chosen, seed=DEFAULT_SEED
         ),
@@ -133,11 +132,10 @@ def grade_responses(
 
 
 def count_labels(benchmark: Benchmark, *, campaign: Campaign | None = None) -> dict[str, int]:
-    """The counts under `agreement.labels` of `build_report`, without the rest of it. Two queries, three where
-    an adjudicator decided something."""
+    """The counts under `agreement.labels` of `build_report`, without the rest of it. One query."""
     from judging.stats import agreement
 
-    return agreement.count_labels(load_labels(benchmark, campaign), load_adjudicated(benchmark, campaign))
+    return agreement.count_labels(load_labels(benchmark, campaign))
 
 
 def _judging_pass(benchmark: Benchmark, judge_pass: JudgePass | None) -> JudgePass | None:

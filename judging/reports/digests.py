@@ -50,13 +50,7 @@ def digest_of_input(
         "seed": seed,
     }
     digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
-    for records in (
-        evidence.rows,
-        evidence.labels,
-        evidence.adjudicated,
-        evidence.verdicts,
-        evidence.judges,
-    ):
+    for records in (evidence.rows, evidence.labels, evidence.verdicts, evidence.judges):
         digest.update(f"\n{len(records)}\n".encode())
         for record in records:
             # repr of a frozen dataclass names every field: a new field changes the digest.

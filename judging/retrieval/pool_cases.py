@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
-from judging.selectors import load_adjudicated, load_labels
+from judging.selectors import load_labels
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,7 @@ def read_pool(benchmark: Benchmark, campaign: Campaign | None) -> list[PoolCase]
 
     verdicts = {
         response_id: reading.verdict
-        for response_id, reading in consensus(
-            load_labels(benchmark, campaign), load_adjudicated(benchmark, campaign)
-        ).items()
+        for response_id, reading in consensus(load_labels(benchmark, campaign)).items()
         if reading.verdict != CONTESTED
     }
     rows = Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK).order_by("pk")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation.choices import ResponseState
 from annotation.models import Benchmark, Campaign, Response
-from judging.selectors import load_adjudicated, load_labels
+from judging.selectors import load_labels
 
 MOST_CONTESTED_PERCENT = 20
 
@@ -34,7 +34,7 @@ def count_pool(benchmark: Benchmark, campaign: Campaign | None) -> PoolCounts:
     from judging.stats.aggregation import consensus
     from judging.stats.records import ACCEPTABLE, CONTESTED, UNACCEPTABLE
 
-    readings = consensus(load_labels(benchmark, campaign), load_adjudicated(benchmark, campaign))
+    readings = consensus(load_labels(benchmark, campaign))
     complete = Response.objects.filter(prompt__benchmark=benchmark, state=ResponseState.OK)
     verdicts = {
         response_id: readings[response_id].verdict

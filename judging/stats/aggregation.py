@@ -17,7 +17,6 @@ from judging.stats.records import (
     SCORED,
     UNACCEPTABLE,
     UNDECIDED,
-    AdjudicatedResponse,
     Evidence,
     HumanLabel,
     Verdict,
@@ -44,7 +43,6 @@ __all__ = [
     "decide",
     "decide_all",
     "decide_responses",
-    "distance_from_threshold",
     "equivalent_thresholds",
     "flagged_triples",
     "is_inconsistent",
@@ -56,7 +54,6 @@ __all__ = [
     "parse_rule",
     "published_rule",
     "rule_in_words",
-    "scores_differ",
     "undecidable_when_missing",
     "uniform_rule",
 ]
@@ -91,16 +88,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
-    """What people say together of one response: the majority of its current labels, or an adjudicator.
-
-    `is_outdated`: an adjudicator decided, and the labels are no longer those that were decided upon.
-    """
+    """What the current labels of one response say together."""
 
     verdict: Literal["ACCEPTABLE", "UNACCEPTABLE", "CONTESTED"]
     n_acceptable: int
     n_unacceptable: int
-    source: Literal["LABELS", "ADJUDICATION"] = "LABELS"
-    is_outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,25 +180,6 @@ def is_inconsistent(*, is_unacceptable: bool, severity: int | None) -> bool:
     return severity is not None and judge_reading(severity, is_binary=False) != is_unacceptable
 
 
-def distance_from_threshold(rule: Rule, score: Fraction) -> Fraction | None:
-    """How far a weighted score is from the rule's threshold, 0 or more; None for a rule of votes."""
-    return None if rule.threshold is None else abs(score - Fraction(rule.threshold))
-
-
-def scores_differ(scores: Sequence[int], *, by: int | None, is_binary: bool) -> bool | None:
-    """Whether judges disagree on one response; None with fewer than two scores.
-
-    Args:
-        by: the least distance between lowest and highest score; None asks for both readings instead,
-            Acceptable by one judge and Unacceptable by another.
-    """
-    if len(scores) < 2:
-        return None
-    if by is None:
-        return len({judge_reading(score, is_binary) for score in scores}) > 1
-    return max(scores) - min(scores) >= by
-
-
 def is_much_left_out(*, n_left_out: int, n: int) -> bool:
     """Whether more than 2 % of n rows are left out, so that a page must say so beside its figures."""
     return n_left_out > MOST_LEFT_OUT_QUIETLY * n
@@ -222,22 +195,12 @@ def is_worst(score: Fraction) -> bool:
     return score == WORST_SCORE
 
 
-def consensus(
-    labels: Iterable[HumanLabel], adjudicated: Iterable[AdjudicatedResponse] = ()
-) -> dict[int, Consensus]:
-    """Return the majority of the labels of each labelled response; a tie is CONTESTED.
-
-    An adjudicator's decision stands in its place, whichever way the labels lean, and also when labels
-    came after it. One on a response without a counting label is passed over: nobody is left to speak for.
-    """
+def consensus(labels: Iterable[HumanLabel]) -> dict[int, Consensus]:
+    """Return the majority of the labels of each labelled response; a tie is CONTESTED."""
     counts: dict[int, list[int]] = {}
     for label in labels:
         counts.setdefault(label.response_id, [0, 0])[label.unacceptable] += 1
-    decisions = {decision.response_id: decision for decision in adjudicated}
-    return {
-        response_id: _decided_or(decisions.get(response_id), _majority(*counts[response_id]))
-        for response_id in sorted(counts)
-    }
+    return {response_id: _majority(*counts[response_id]) for response_id in sorted(counts)}
 
 
 def minimal_clauses(rule: Rule) -> tuple[Clause, ...] | None:
@@ -382,14 +345,3 @@ def _majority(n_acceptable: int, n_unacceptable: int) -> Consensus:
     if n_unacceptable > n_acceptable:
         return Consensus(UNACCEPTABLE, n_acceptable, n_unacceptable)
     return Consensus(ACCEPTABLE, n_acceptable, n_unacceptable)
-
-
-def _decided_or(decision: AdjudicatedResponse | None, majority: Consensus) -> Consensus:
-    if decision is None:
-        return majority
-    return replace(
-        majority,
-        verdict=UNACCEPTABLE if decision.unacceptable else ACCEPTABLE,
-        source="ADJUDICATION",
-        is_outdated=decision.is_outdated,
-    )

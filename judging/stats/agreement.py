@@ -18,7 +18,7 @@ from judging.stats.pairs import (
 )
 from judging.stats.panel import measure_judge_panel
 from judging.stats.readers import Readings, gather_readings
-from judging.stats.records import CONTESTED, AdjudicatedResponse, Evidence, HumanLabel
+from judging.stats.records import CONTESTED, Evidence, HumanLabel
 from judging.stats.reliability import FleissKappa, count_ratings, fleiss_kappa, krippendorff_alpha
 
 MOST_INTERVALS_AT_ONCE: Final = 50
@@ -66,7 +66,7 @@ def measure_agreement(
         "pairs": described,
         **_measure_labels(evidence.labels, undefined),
         "human_ceiling": measure_human_ceiling(pairs, readings, seed=seed, n_resamples=n_resamples),
-        "labels": count_labels(evidence.labels, evidence.adjudicated),
+        "labels": count_labels(evidence.labels),
         "judge_panel": measure_judge_panel(evidence),
         "undefined": undefined,
     }
@@ -130,16 +130,9 @@ def _rests_on(fleiss: FleissKappa, counts: Counts) -> dict[str, int | None]:
     return {"m": fleiss.n_raters, "n": fleiss.n_items, "n_left_out": int(counts.shape[0]) - fleiss.n_items}
 
 
-def count_labels(
-    labels: Sequence[HumanLabel], adjudicated: Sequence[AdjudicatedResponse] = ()
-) -> dict[str, int]:
-    """Count labels, who gave them, and the responses on which they agree or are contested.
-
-    `n_consensus` holds the `n_adjudicated` responses whose consensus an adjudicator decided; of these
-    `n_adjudicated_outdated` have other labels than those that were decided upon.
-    """
-    readings = consensus(labels, adjudicated).values()
-    verdicts = Counter(joint.verdict for joint in readings)
+def count_labels(labels: Sequence[HumanLabel]) -> dict[str, int]:
+    """Count labels, who gave them, and the responses on which they agree or are contested."""
+    verdicts = Counter(joint.verdict for joint in consensus(labels).values())
     return {
         "n": len(labels),
         "n_annotators": len({label.annotator for label in labels} - {None}),
@@ -147,8 +140,6 @@ def count_labels(
         "n_responses": verdicts.total(),
         "n_contested": verdicts[CONTESTED],
         "n_consensus": verdicts.total() - verdicts[CONTESTED],
-        "n_adjudicated": sum(joint.source == "ADJUDICATION" for joint in readings),
-        "n_adjudicated_outdated": sum(joint.is_outdated for joint in readings),
         "n_inconsistent": sum(
             is_inconsistent(is_unacceptable=label.unacceptable, severity=label.severity) for label in labels
         ),

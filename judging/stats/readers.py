@@ -103,7 +103,7 @@ def _labelled(evidence: Evidence) -> dict[str, dict[int, _Reading]]:
 def _agreed(evidence: Evidence) -> dict[int, _Reading]:
     return {
         response_id: (int(joint.verdict == UNACCEPTABLE), None)
-        for response_id, joint in consensus(evidence.labels, evidence.adjudicated).items()
+        for response_id, joint in consensus(evidence.labels).items()
         if joint.verdict != CONTESTED
     }
 

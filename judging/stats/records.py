@@ -42,18 +42,6 @@ class HumanLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class AdjudicatedResponse:
-    """An adjudicator's decision that takes the place of people's consensus on a response.
-
-    `is_outdated`: the labels are no longer those that were decided upon.
-    """
-
-    response_id: int
-    unacceptable: bool
-    is_outdated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeVerdict:
     """One judge on one response. `score` is present exactly when `state` is SCORED.
 
@@ -90,7 +78,6 @@ class Evidence:
         verdicts: at most one per (judge, response).
         judges: the judges of the pass.
         graded: ids of the report's own rows; None means every row with a rollout.
-        adjudicated: at most one per response, and only those that take the consensus's place.
     """
 
     rows: tuple[ResponseRow, ...]
@@ -98,7 +85,6 @@ class Evidence:
     verdicts: tuple[JudgeVerdict, ...] = ()
     judges: tuple[JudgeInfo, ...] = ()
     graded: frozenset[int] | None = None
-    adjudicated: tuple[AdjudicatedResponse, ...] = ()
 
     def graded_rows(self) -> list[ResponseRow]:
         """Return the rows of the report by ascending response id."""

@@ -64,9 +64,6 @@ def calibration_basis(report: Mapping[str, Any], choice: ReportChoice) -> SafeSt
             _linked(labels["n_responses"], choice.rows(consensus="LABELLED")),
         )
     ]
-    if labels["n_adjudicated"]:
-        href = choice.rows(consensus="ADJUDICATED")
-        parts.append(format_html("{} decided by an adjudicator", _linked(labels["n_adjudicated"], href)))
     left_out = []
     if labels["n_contested"]:
         left_out.append(

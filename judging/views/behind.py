@@ -74,8 +74,6 @@ def _by_consensus(grading: Grading, filters: Mapping[str, Any]) -> Ids:
     wanted = filters["consensus"]
     if wanted == "AGREED":
         return {pk for pk, joint in grading.consensus.items() if joint.verdict != CONTESTED}
-    if wanted == "ADJUDICATED":
-        return {pk for pk, joint in grading.consensus.items() if joint.source == "ADJUDICATION"}
     if wanted == "LABELLED":
         return set(grading.consensus)
     if wanted == "NONE":

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from annotation.models import Account, Benchmark
-from annotation.permissions import adjudicator_required, reader_required
+from annotation.permissions import researcher_required
 from judging.choices import PassKind
 from judging.errors import Conflict, DomainError, Gone, NotAllowed
 from judging.importing.uploads import UploadTooLarge
@@ -30,23 +30,9 @@ STATUS_OF_ERROR = (
 
 
 def researcher_page(view: Page) -> Page:
-    """Open a page to researchers and admins, and to auditors to read; a refusal becomes a page of its own."""
+    """Open a page to researchers and admins; a refusal of the domain becomes a page that says why."""
 
-    @reader_required
-    @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return view(request, *args, **kwargs)
-        except DomainError as error:
-            return show_refusal(request, error)
-
-    return wrapped
-
-
-def adjudicator_page(view: Page) -> Page:
-    """Open a page to adjudicators, researchers and admins, and to auditors to read."""
-
-    @adjudicator_required
+    @researcher_required
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -60,7 +46,7 @@ def adjudicator_page(view: Page) -> Page:
 def benchmark_page(view: Page) -> Page:
     """As `researcher_page`, for one benchmark: the address's slug becomes the benchmark, or 404."""
 
-    @reader_required
+    @researcher_required
     @wraps(view)
     def wrapped(request: HttpRequest, slug: str, **kwargs: Any) -> Any:
         benchmark = get_object_or_404(Benchmark, slug=slug)
@@ -81,14 +67,10 @@ def show_page(
     status: int = HTTPStatus.OK,
     **context: Any,
 ) -> HttpResponse:
-    """Render one page inside the researcher's frame. Two queries: other benchmarks, simulated responses.
-
-    Adjudicators read nothing of a benchmark but contested items, so they are offered no other.
-    """
-    account = account_of(request)
+    """Render one page inside the researcher's frame. Two queries: other benchmarks, simulated responses."""
     frame = {
         "benchmark": benchmark,
-        "benchmarks": list(Benchmark.objects.order_by("name")) if account and account.is_reader else [],
+        "benchmarks": list(Benchmark.objects.order_by("name")),
         "tab": tab,
         "is_partly_simulated": benchmark is not None
         and not benchmark.is_simulated

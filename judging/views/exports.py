@@ -22,7 +22,6 @@ TABLE_WORDS: Mapping[str, str] = {
     "prompts": "the prompts, in the paper's columns",
     "responses": "every response with its error",
     "labels": "current labels with annotator code, type, severity and rollout",
-    "adjudications": "every decision on a contested item, with its reason and whether it counts",
     "verdicts": "one row for each judge and response of the pass, in the paper's columns",
     "attempts": "every call that was made, with tokens, cost and latency",
     "results": "one row for each response: every judge's score, weighted score, verdict",

@@ -35,8 +35,6 @@ def show_labels(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         campaigns=_campaign_table(campaigns) if campaigns else None,
         annotators=_annotator_table(annotators, choice) if annotators else None,
         consensus=_consensus_table(labels, choice) if annotators else None,
-        adjudication_url=reverse("judging:adjudication"),
-        choose_url=reverse("judging:choose_responses", kwargs={"slug": benchmark.slug}),
         new_campaign_url=reverse("annotation:campaign_new", kwargs={"slug": benchmark.slug}),
     )
 
@@ -114,12 +112,7 @@ def _consensus_table(labels: Mapping[str, int], choice: ReportChoice) -> Table:
     """Labelled responses with and without a majority, from the report."""
     entries = (
         ("Labelled responses", labels["n_responses"], choice.rows(consensus="LABELLED")),
-        ("Acceptable or Unacceptable together", labels["n_consensus"], choice.rows(consensus="AGREED")),
-        (
-            "of these, decided by an adjudicator",
-            labels["n_adjudicated"],
-            choice.rows(consensus="ADJUDICATED"),
-        ),
+        ("A majority decides", labels["n_consensus"], choice.rows(consensus="AGREED")),
         (
             "Contested: as many Acceptable as Unacceptable",
             labels["n_contested"],
@@ -129,12 +122,6 @@ def _consensus_table(labels: Mapping[str, int], choice: ReportChoice) -> Table:
     return Table(
         id="consensus",
         caption="Consensus",
-        note="A majority of labels, or an adjudicator where the campaign lets decisions stand in for it."
-        + _outdated_words(labels["n_adjudicated_outdated"]),
         columns=[text_column("Responses"), Column("n", unit="responses")],
         rows=[Row([Cell(words), count_cell(n, href)]) for words, n, href in entries],
     )
-
-
-def _outdated_words(n: int) -> str:
-    return f" Decided before labels changed: {n:,}." if n else ""

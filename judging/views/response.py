@@ -10,11 +10,10 @@ from django.views.decorators.http import require_safe
 from annotation.choices import AnnotatorType, ResponseState
 from annotation.models import Benchmark, Label, Response
 from annotation.selectors import current_labels
-from annotation.selectors.adjudication import decisions_on_response
 from judging.models import Verdict
 from judging.reports import Grading
 from judging.staleness import STALE
-from judging.stats.aggregation import Consensus, Decision
+from judging.stats.aggregation import Decision
 from judging.views import listings
 from judging.views.addresses import verdict_address
 from judging.views.choosing import ReportChoice, read_choice
@@ -53,7 +52,6 @@ def show_response(request: HttpRequest, benchmark: Benchmark, public_id: str) ->
         **_decision(grading, response),
         facts=_response_facts(response),
         labels=_label_table(labels) if labels else None,
-        adjudications=decisions_on_response(response),
         verdicts=_show_verdicts(response, choice),
         revisions=list(response.revisions.select_related("actor").order_by("-at", "-pk")),
         is_correctable=not Label.objects.filter(item__response=response).exists(),
@@ -102,17 +100,10 @@ def _exemplar_counts(verdict: Verdict) -> str | None:
 def _decision_sentence(grading: Grading, response: Response) -> str:
     decision: Decision | None = grading.decisions.get(response.pk)
     joint = grading.consensus.get(response.pk)
-    people = _people_say(joint) if joint else "nobody has labelled it"
+    people = f"people say {_word(joint.verdict)}" if joint else "nobody has labelled it"
     if decision is None:
         return f"No rule has decided this response; {people}."
     return f"The rule says {_word(decision.verdict)}; {people}."
-
-
-def _people_say(joint: Consensus) -> str:
-    if joint.source == "LABELS":
-        return f"people say {_word(joint.verdict)}"
-    counts = f"{joint.n_acceptable} said Acceptable, {joint.n_unacceptable} Unacceptable"
-    return f"an adjudicator says {_word(joint.verdict)} ({counts})"
 
 
 def _decision(grading: Grading, response: Response) -> dict[str, Any]:

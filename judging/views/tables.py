@@ -40,8 +40,6 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row] = field(default_factory=list)
     note: str | None = None
-    # What stands below the rows and is not sorted among them.
-    total: Row | None = None
 
 
 def text_column(label: str, *, help: str | None = None) -> Column:

@@ -26,12 +26,12 @@ def client(desk: Desk) -> Client:
     return signed_in(desk.account)
 
 
-GET_PAGES = ["consent", "withdraw", "next", "stop", "thanks", "answers", "item"]
-POST_PAGES = ["consent", "withdraw", "undo", "item", "skip", "draft", "flag"]
+GET_PAGES = ["consent", "withdraw", "next", "stop", "thanks", "item"]
+POST_PAGES = ["consent", "withdraw", "undo", "item", "skip"]
 
 
 def address(name: str, desk: Desk) -> str:
-    return item_url(desk, take(desk), name) if name in ("item", "skip", "draft", "flag") else url(name, desk)
+    return item_url(desk, take(desk), name) if name in ("item", "skip") else url(name, desk)
 
 
 @pytest.mark.parametrize("name", GET_PAGES)
@@ -94,12 +94,12 @@ def test_page_is_not_for_researchers(desk: Desk, researcher_client: Client, name
     assert researcher_client.get(address(name, desk)).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["next", "stop", "thanks", "answers"])
+@pytest.mark.parametrize("name", ["next", "stop", "thanks"])
 def test_page_takes_no_form(client: Client, desk: Desk, name: str) -> None:
     assert client.post(address(name, desk)).status_code == 405
 
 
-@pytest.mark.parametrize("name", ["undo", "skip", "draft", "flag"])
+@pytest.mark.parametrize("name", ["undo", "skip"])
 def test_action_is_no_page(client: Client, desk: Desk, name: str) -> None:
     assert client.get(address(name, desk)).status_code == 405
 
@@ -108,14 +108,13 @@ def test_undo_without_a_label_is_422(client: Client, desk: Desk) -> None:
     assert client.post(url("undo", desk), {}).status_code == 422
 
 
-@pytest.mark.parametrize("name", ["item", "next", "stop", "thanks", "answers", "consent"])
+@pytest.mark.parametrize("name", ["item", "next", "stop", "thanks", "consent"])
 def test_page_is_kept_in_no_cache(client: Client, desk: Desk, name: str) -> None:
     assert "no-store" in client.get(address(name, desk)).headers["Cache-Control"]
 
 
 @pytest.mark.parametrize(
-    ("name", "n_queries"),
-    [("item", 10), ("answers", 6), ("stop", 4), ("thanks", 8), ("consent", 4), ("next", 18)],
+    ("name", "n_queries"), [("item", 11), ("stop", 5), ("thanks", 5), ("consent", 4), ("next", 13)]
 )
 def test_page_asks_the_database_equally_often_however_much_there_is(
     name: str, n_queries: int, django_assert_num_queries: DjangoAssertNumQueries

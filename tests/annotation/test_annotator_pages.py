@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns import consent_hash, pause_campaign, withdraw_consent
+from annotation.campaigns import pause_campaign, withdraw_consent
 from annotation.choices import AnnotatorType, AssignmentState, LabelAction, Rating, SkipReason
 from annotation.labelling import skip_item
 from annotation.models import Account, Consent, Label
@@ -55,7 +55,7 @@ def test_next_before_consent_leads_to_the_consent_page(client: Client, desk: Des
 def test_consent_is_recorded_and_leads_on(client: Client, desk: Desk) -> None:
     Consent.objects.all().delete()
 
-    page = client.post(url("consent", desk), {"read": consent_hash(desk.campaign)})
+    page = client.post(url("consent", desk))
 
     assert page.headers["Location"] == url("next", desk)
     assert Consent.objects.get().annotator == desk.annotator
@@ -285,8 +285,8 @@ def test_answer_after_withdrawal_in_another_window_is_refused(client: Client, de
 
     page = client.post(item_url(desk, assignment), sent())
 
-    assert page.status_code == 404
-    assert "not one of your tasks, or not any more" in page.content.decode()
+    assert page.status_code == 403
+    assert "there is no consent from you" in page.content.decode()
     assert not Label.objects.exists()
 
 
@@ -294,10 +294,7 @@ def test_texts_are_not_shown_after_withdrawal(client: Client, desk: Desk) -> Non
     assignment = take(desk)
     withdraw_consent(campaign=desk.campaign, annotator=desk.annotator)
 
-    page = client.get(item_url(desk, assignment))
-
-    assert page.status_code == 404
-    assert assignment.item.response.text not in page.content.decode()
+    assert client.get(item_url(desk, assignment)).headers["Location"] == url("consent", desk)
 
 
 def test_answer_to_a_paused_task_is_refused_in_words(client: Client, desk: Desk, researcher: Account) -> None:

@@ -1,104 +1,70 @@
-"""Annotators label blind: what is hidden from them reaches no page, header, cookie or redirect of theirs."""
+"""Annotators label blind: a marker in every hidden field reaches no page, header or redirect of theirs."""
+
+import uuid
 
 import pytest
 from django.urls import reverse
 
-from annotation.choices import Rating
-from tests.annotation import planting
-from tests.annotation.planting import Planted, planted_desk, the_same_ids
-from tests.annotation.visiting import (
-    Visit,
-    every_address,
-    everything_in,
-    undone,
-    visit_everything,
-    without_what_passes,
-)
+from annotation.choices import AnnotatorType, Rating
+from annotation.models import Account, Assignment, Label
+from tests.annotation.desk import Desk, answer, item_url, join, make_desk, sent, take, url
+from tests.conftest import signed_in
+from tests.factories import make_benchmark, make_item, make_prompt, make_response, make_target_model
 
 pytestmark = pytest.mark.django_db
 
-# Addresses of annotators that no signed-in visit reaches.
-FOR_NOBODY_SIGNED_IN: set[str] = set()
+
+def planted_desk() -> tuple[Desk, list[str]]:
+    """A desk whose every hidden field holds a marker, with a colleague who has labelled and noted."""
+    markers = [f"hidden{number:02d}x" for number in range(12)]
+    slug, family, error, finish, name, canary, code, note, uid, mechanism, licence, user = markers
+    benchmark = make_benchmark(canary=canary, licence=licence, attribution=licence)
+    desk = make_desk(
+        n_items=0, n_annotators=1, benchmark=benchmark, name=name, slug=name, labels_per_response=2
+    )
+    model = make_target_model(slug=slug, family=family)
+    for number in range(3):
+        prompt = make_prompt(benchmark=benchmark, case_uid=f"{uid}-{number}", risk_mechanism=mechanism)
+        response = make_response(
+            prompt=prompt, target_model=model, state="TRUNCATED", error=error, finish_reason=finish
+        )
+        make_item(campaign=desk.campaign, response=response)
+    colleague = join(desk.campaign, AnnotatorType.SPECIALIST)
+    type(colleague).objects.filter(pk=colleague.pk).update(code=code)
+    Account.objects.filter(annotators=colleague).update(username=user)
+    for _ in range(3):
+        answer(take(desk, colleague), Rating.UNACCEPTABLE, note=note)
+    hidden = [*Label.objects.values_list("public_id", flat=True)]
+    hidden += [str(submission) for submission in Label.objects.values_list("submission_id", flat=True)]
+    hidden += [*Assignment.objects.values_list("public_id", flat=True), colleague.public_id]
+    for item in desk.campaign.items.select_related("response__prompt"):
+        hidden += [item.public_id, item.response.public_id, item.response.prompt.public_id]
+    return desk, markers + hidden
 
 
-def found(planted: Planted, visit: Visit) -> list[tuple[str, str]]:
-    """Where a hidden value came out: its field, and the address that told it.
+def test_no_annotator_answer_holds_a_hidden_value() -> None:
+    desk, hidden = planted_desk()
+    client = signed_in(desk.account)
+    replies = [client.get(reverse("annotation:home"))]
+    replies += [client.get(url(name, desk)) for name in ("consent", "withdraw", "next", "stop", "thanks")]
+    first = take(desk)
+    replies += [client.get(item_url(desk, first)), client.post(item_url(desk, first), sent("MAYBE"))]
+    replies += [client.post(item_url(desk, first), sent(), headers={"accept": "application/json"})]
+    replies += [client.get(item_url(desk, first)), client.post(item_url(desk, first), sent("UNACCEPTABLE"))]
+    own = Label.objects.get(annotator=desk.annotator)
+    replies += [client.post(url("undo", desk), {"label": own.public_id, "submission_id": str(uuid.uuid4())})]
+    replies += [client.post(item_url(desk, first, "skip"), {"reason": "OTHER"})]
+    replies += [client.get(url("next", desk)), client.post(url("undo", desk), {})]
+    replies += [client.get(f"{url('next', desk)}?order=hidden&annotator__code=a")]
+    replies += [client.get(path) for path in ("/research/", "/api/v1/labels/", "/admin/", "/no-such/")]
 
-    A value that the address itself named is no news when an answer repeats the address.
-    """
-    texts = [(reply.request["PATH_INFO"], everything_in(reply)) for reply in visit.replies]
-    return [
-        (where, path)
-        for value, where in planted.hidden.items()
-        for path, text in texts
-        if value in text and value not in path
+    sent_out = [f"{reply.headers}{reply.cookies}{reply.content.decode()}" for reply in replies]
+    found = [
+        (value, reply.request["PATH_INFO"])
+        for value in hidden
+        for reply, text in zip(replies, sent_out, strict=True)
+        if value in text
     ]
 
-
-def test_every_table_holds_a_marker() -> None:
-    planted = planted_desk("hidden")
-
-    assert {model.__name__ for model in planting.all_tables()} == planted.tables
-
-
-def test_no_page_of_an_annotator_holds_a_hidden_value() -> None:
-    planted = planted_desk("hidden")
-
-    visit = visit_everything(planted.desk)
-
-    assert found(planted, visit) == []
-    assert {reply.status_code for reply in visit.replies} >= {200, 302, 409, 422}
-
-
-def test_the_visit_reaches_every_page_of_annotators() -> None:
-    visit = visit_everything(planted_desk("hidden").desk)
-
-    mine = {name for name in annotator_addresses() if name not in FOR_NOBODY_SIGNED_IN}
-    assert mine - visit.seen == set()
-
-
-def test_no_other_address_tells_an_annotator_anything() -> None:
-    planted = planted_desk("hidden")
-    visit, item = Visit(planted.desk), planted.desk.items[0]
-    ids = {"slug": item.campaign.benchmark.slug, "campaign_id": item.campaign.public_id}
-
-    for address in every_address(lambda name: ids.get(name, item.response.public_id)):
-        if address != reverse("logout"):
-            visit.get(address)
-            visit.get(f"{address}?annotator__code=x&ordering=-rating&format=csv&expand=verdicts")
-
-    assert found(planted, visit) == []
-    assert len({reply.request["PATH_INFO"] for reply in visit.replies}) > 100
-    assert {reply.status_code for reply in visit.replies} <= {200, 302, 400, 404, 405}
-
-
-@pytest.mark.parametrize("colleagues_say", [Rating.ACCEPTABLE, Rating.UNACCEPTABLE])
-def test_what_is_hidden_changes_no_byte(colleagues_say: Rating) -> None:
-    def visit(tag: str, rating: Rating) -> list[str]:
-        with the_same_ids():
-            return [
-                without_what_passes(reply)
-                for reply in visit_everything(planted_desk(tag, rating=rating).desk).replies
-            ]
-
-    one = undone(lambda: visit("hidden", Rating.ACCEPTABLE))
-    other = undone(lambda: visit("secret", colleagues_say))
-
-    assert one == other
-
-
-def annotator_addresses() -> set[str]:
-    """Names of the addresses that are annotators' own."""
-    from annotation.urls import urlpatterns
-
-    return {
-        f"annotation:{pattern.name}"
-        for pattern in urlpatterns
-        if not str(pattern.pattern).startswith("manage/")
-    }
-
-
-def test_start_of_the_site_leads_an_annotator_to_their_tasks() -> None:
-    visit = Visit(planted_desk("hidden").desk)
-
-    assert visit.get("/").headers["Location"] == reverse("annotation:home")
+    assert found == []
+    assert {reply.status_code for reply in replies} >= {200, 302, 409, 422}

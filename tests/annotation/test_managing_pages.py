@@ -1,22 +1,95 @@
 """The researcher's pages of campaigns."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from annotation.choices import AnnotatorType, CampaignState, Rating, Role, SkipReason
+from annotation.choices import AnnotatorType, CampaignState, Rating, Role, Scale, SkipReason
 from annotation.labelling import skip_item
-from annotation.models import Annotator, Campaign
+from annotation.models import Annotator, Benchmark, Campaign
 from annotation.selectors import annotator_progress, item_progress, items_by_label_count
 from tests.annotation.desk import answer, make_desk, take
-from tests.factories import make_account, make_campaign
+from tests.factories import make_account, make_campaign, make_prompt, make_response
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def benchmark() -> Benchmark:
+    prompt = make_prompt(risk_category="Technical Misuse")
+    for rollout in range(3):
+        make_response(prompt=prompt, rollout=rollout)
+    return prompt.benchmark
+
+
+def new_url(benchmark: Benchmark) -> str:
+    return reverse("annotation:campaign_new", kwargs={"slug": benchmark.slug})
+
+
 def url(campaign: Campaign, name: str = "campaign") -> str:
     return reverse(f"annotation:{name}", kwargs={"campaign_id": campaign.public_id})
+
+
+def filled(**values: Any) -> dict[str, Any]:
+    return {
+        "name": "First round",
+        "labels_per_response": "2",
+        "scale": "BINARY",
+        "lease_minutes": "60",
+        "instructions": "Judge the answer.",
+        "content_warning": "Some texts are sad.",
+        "consent_text": "You may stop.",
+        "support_text": "Call a friend.",
+        **values,
+    }
+
+
+def test_form_proposes_the_protocol(researcher_client: Client, benchmark: Benchmark) -> None:
+    html = researcher_client.get(new_url(benchmark)).content.decode()
+
+    assert "Judge the answer, not the question" in html
+    assert "Technical Misuse" in html
+
+
+def test_form_makes_a_campaign_of_the_choice(researcher_client: Client, benchmark: Benchmark) -> None:
+    page = researcher_client.post(new_url(benchmark), filled(rollouts=["0", "2"], reveals_on_tap="on"))
+
+    campaign = Campaign.objects.get()
+    assert page.headers["Location"] == url(campaign)
+    assert set(campaign.items.values_list("response__rollout", flat=True)) == {0, 2}
+    assert (campaign.scale, campaign.labels_per_response, campaign.reveals_on_tap) == (Scale.BINARY, 2, True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": ""},
+        {"labels_per_response": "0"},
+        {"scale": "STARS"},
+        {"rollouts": ["7"]},
+        {"n_at_most": "-1"},
+        {"lease_minutes": "1"},
+    ],
+    ids=str,
+)
+def test_unusable_form_is_422(
+    researcher_client: Client, benchmark: Benchmark, change: dict[str, Any]
+) -> None:
+    assert researcher_client.post(new_url(benchmark), filled(**change)).status_code == 422
+    assert not Campaign.objects.exists()
+
+
+def test_form_without_a_readable_response_says_so(researcher_client: Client) -> None:
+    prompt = make_prompt()
+    make_response(prompt=prompt, state="ERROR", text="", error="timeout")
+
+    page = researcher_client.post(new_url(prompt.benchmark), filled())
+
+    assert page.status_code == 422
+    assert "No response with a text fits this choice" in page.content.decode()
 
 
 def test_campaign_page_counts_agree_by_item_and_by_person(researcher_client: Client) -> None:
@@ -42,7 +115,7 @@ def test_campaign_page_counts_agree_by_item_and_by_person(researcher_client: Cli
         first: (4, 0, 0),
         second: (1, 1, 1),
     }
-    assert "Labels on them: 5 · Annotators: 2" in html
+    assert "Labels: 5 · Annotators: 2" in html
 
 
 @pytest.mark.parametrize("state", [CampaignState.PAUSED, CampaignState.CLOSED])
@@ -136,6 +209,17 @@ def test_wrong_method_is_405(researcher_client: Client, method: str, name: str) 
     assert getattr(researcher_client, method)(url(make_campaign(), name)).status_code == 405
 
 
+def test_new_campaign_page_is_for_researchers(annotator_client: Client, benchmark: Benchmark) -> None:
+    assert Client().get(new_url(benchmark)).status_code == 302
+    assert annotator_client.get(new_url(benchmark)).status_code == 404
+
+
+def test_new_campaign_page_of_an_unknown_benchmark_is_404(researcher_client: Client) -> None:
+    path = reverse("annotation:campaign_new", kwargs={"slug": "nowhere"})
+
+    assert researcher_client.get(path).status_code == 404
+
+
 @pytest.mark.parametrize("n_annotators", [1, 6])
 def test_campaign_page_asks_the_database_equally_often(
     researcher_client: Client, n_annotators: int, django_assert_num_queries: DjangoAssertNumQueries
@@ -144,7 +228,7 @@ def test_campaign_page_asks_the_database_equally_often(
     for person in desk.annotators:
         answer(take(desk, person))
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         researcher_client.get(url(desk.campaign))
 
 

@@ -12,6 +12,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation import protocol
+from annotation.campaigns import withdraw_consent
 from annotation.choices import Role
 from annotation.models import Response
 from carebench_web.demo.setup import import_benchmark
@@ -21,6 +23,7 @@ from judging.llm.fake_provider import FakeProviderSettings, running
 from judging.llm.simulated_scores import simulate_failure_mode
 from judging.models import JudgePass, Verdict
 from judging.reports import grade_responses
+from tests.annotation.desk import make_desk
 from tests.browser.conftest import OpenContext, SignIn
 from tests.classifying.stage import make_classification
 from tests.collecting import stage
@@ -64,6 +67,76 @@ def test_picture(
     page.screenshot(path=picture, full_page=True)
 
     assert picture.stat().st_size > 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("colour_scheme", ["light", "dark"])
+def test_pictures_of_an_annotators_visit(
+    open_context: OpenContext, sign_in: SignIn, colour_scheme: str, size: str
+) -> None:
+    """The annotator's pages in the order in which a person meets them, then the researcher's view of it."""
+    desk = make_desk(
+        n_items=2,
+        scale="BINARY_AND_SEVERITY",
+        instructions=protocol.INSTRUCTIONS,
+        content_warning=protocol.CONTENT_WARNING,
+        consent_text=protocol.CONSENT_TEXT,
+        support_text=protocol.SUPPORT_TEXT,
+    )
+    withdraw_consent(campaign=desk.campaign, annotator=desk.annotator)
+    context = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(context, desk.account)
+    page = context.new_page()
+
+    def picture(name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=FOLDER / f"{name}-{colour_scheme}-{size}.png")
+
+    page.goto("/label/")
+    picture("label-consent")
+    page.get_by_role("button", name="I agree, begin").click()
+    picture("label-hidden")
+    page.get_by_text("Show the text").click()
+    picture("label-shown")
+    page.get_by_text("Add a note").click()
+    page.get_by_text("Skip", exact=True).click()
+    picture("label-note-and-skip")
+    stale = context.new_page()
+    stale.goto(page.url)
+    page.get_by_label("2", exact=True).check()
+    page.get_by_role("button", name="Acceptable", exact=True).click()
+    page.get_by_text("2 of 2").wait_for()
+    page.go_back()
+    page.get_by_text("You have answered this one").wait_for()
+    picture("label-revision")
+    page.get_by_role("link", name="Stop now").click()
+    picture("label-stopped")
+    page.get_by_role("link", name="Withdraw my consent").click()
+    picture("label-withdraw")
+    page.get_by_role("link", name="Keep it and go on").click()
+    page.get_by_text("Show the text").click()
+    page.get_by_label("4", exact=True).check()
+    context.set_offline(True)
+    page.get_by_role("button", name="Unacceptable").click()
+    page.get_by_text("not saved, retrying").wait_for()
+    page.screenshot(path=FOLDER / f"label-offline-{colour_scheme}-{size}.png")
+    context.set_offline(False)
+    page.get_by_role("heading", name="Thank you").wait_for()
+    picture("label-thanks")
+    page = stale
+    page.get_by_text("Show the text").click()
+    page.get_by_label("5", exact=True).check()
+    page.get_by_role("button", name="Unacceptable").click()
+    page.get_by_role("heading", name="You have two answers").wait_for()
+    picture("label-conflict")
+
+    researchers = open_context(viewport=SIZES[size], color_scheme=colour_scheme, device_scale_factor=2)
+    sign_in(researchers, make_account(role=Role.RESEARCHER))
+    page = researchers.new_page()
+    page.goto(reverse("annotation:campaign", kwargs={"campaign_id": desk.campaign.public_id}))
+    picture("campaign")
+    page.goto(reverse("annotation:campaign_new", kwargs={"slug": desk.campaign.benchmark.slug}))
+    picture("campaign-new")
 
 
 @pytest.mark.parametrize("size", SIZES)

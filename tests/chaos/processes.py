@@ -67,11 +67,7 @@ class Installation:
 
     def manage(self, *arguments: str) -> str:
         """Run a command to its end; gives its standard output."""
-        return self.run("manage.py", *arguments)
-
-    def run(self, *arguments: str) -> str:
-        """Run a Python program to its end; gives its standard output."""
-        output, errors, code = self.finish(self.begin(*arguments))
+        output, errors, code = self.finish(self.begin("manage.py", *arguments))
         assert code == 0, errors[-2000:]
         return output
 
@@ -147,7 +143,9 @@ class Installation:
 
     def pages(self, *addresses: str) -> dict[str, str]:
         """The site's pages as a signed-in researcher gets them, by address."""
-        return dict(json.loads(self.run("-m", "tests.chaos.pages", *addresses)))
+        output, errors, code = self.finish(self.begin("-m", "tests.chaos.pages", *addresses))
+        assert code == 0, errors[-2000:]
+        return dict(json.loads(output))
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Read straight from the database."""

@@ -19,15 +19,7 @@ from judging.stats.rules import PUBLISHED_WEIGHTS
 from tests.classifying.stage import make_classification
 from tests.exports.reading import export, read_rows
 from tests.exports.study import CANARY, Study, make_study
-from tests.factories import (
-    make_adjudication,
-    make_attempt,
-    make_benchmark,
-    make_pass,
-    make_prompt,
-    make_response,
-    make_verdict,
-)
+from tests.factories import make_attempt, make_benchmark, make_pass, make_prompt, make_response, make_verdict
 from tests.judging_pages.second_pass import judge_again
 from tests.shared_data import SHARED_DATA, requires_shared_data
 
@@ -77,8 +69,6 @@ def test_notice_is_in_every_row_of_every_table(study: Study, tmp_path: Path, tab
     earlier = judge_again(study.judge_pass) if table == "comparison" else None
     if table == "failure_modes":
         make_classification(study.judge_pass, [(study.responses[0], FailureMode.UNSAFE_REDIRECT)])
-    if table == "adjudications":
-        make_adjudication(item=study.responses[3].items.get())
 
     outcome = export(study.benchmark, table, "jsonl", tmp_path, judge_pass=study.judge_pass, before=earlier)
 

@@ -7,14 +7,7 @@ import pytest
 
 from judging.views.answers import calibration_answer, labels_answer, results_answer
 
-LABELS = {
-    "n": 48,
-    "n_annotators": 2,
-    "n_anonymous": 0,
-    "n_responses": 24,
-    "n_contested": 3,
-    "n_adjudicated": 0,
-}
+LABELS = {"n": 48, "n_annotators": 2, "n_anonymous": 0, "n_responses": 24, "n_contested": 3}
 
 
 def words(html: str) -> str:

@@ -21,8 +21,7 @@ class Command(BaseCommand):
             required=True,
             type=str.lower,
             choices=[role.lower() for role in Role.values],
-            help="annotator labels; adjudicator decides contested items; auditor reads every number and "
-            "changes nothing; researcher runs studies; admin also manages accounts",
+            help="annotator labels; researcher sees every number; admin also manages accounts",
         )
         parser.add_argument(
             "--password-stdin",

@@ -11,7 +11,7 @@ from annotation.models import Account
 
 
 class Command(BaseCommand):
-    help = "Make an API token for a researcher, auditor or admin and print it. An earlier one stops working."
+    help = "Make an API token for a researcher or admin and print it. An earlier one stops working."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="the name that the person signs in with")

@@ -1,197 +1,208 @@
-/* The label page: keys, answers that are saved without a reload, the next item at once, and patience when the network
-   or the session is gone. An answer belongs to the item that was showing when it was given. Whatever this script cannot
-   settle is handed to the plain form, whose pages explain it. */
+/* The label page: keys, saving without a reload, and patience when the network or the session is gone.
 
-import { fetchAhead, show, takeAhead } from "./ahead.js";
-import { Draft } from "./draft.js";
-import { pressed } from "./label_keys.js";
-import * as outbox from "./outbox.js";
-import { ReadingTime } from "./reading_time.js";
-import * as state from "./save_state.js";
-import { localise } from "./times.js";
+   An answer belongs to the item whose page was showing when it was given. It gets its submission id then, waits in
+   sessionStorage until the server's receipt comes, and is sent again under the same id as often as needed, so that it is
+   stored exactly once. Whatever this script cannot settle is handed to the plain form, whose pages explain it. */
 
-/* So long a person waits for a receipt before the next item is shown without it. */
-const PATIENCE_MS = 700;
-/* A second tap so soon after the next item appeared was meant for the one before. */
-const BOUNCE_MS = 400;
+const RETRY_MS = [1000, 2000, 4000, 8000, 15000, 30000];
 const BY_KEY = "carebench-answered-by-key";
 
-let lastReceipt = null;
-let page = null;
+const form = document.getElementById("label-form");
+const reveal = document.getElementById("reveal");
+const saveState = document.getElementById("save-state");
+const severities = form.querySelectorAll("[name=severity]");
+const buttons = [...form.querySelectorAll("button[name=value]")];
+const slot = `carebench-pending:${location.pathname}`;
 
-class LabelPage {
-  constructor({ isByKey }) {
-    this.decision = document.getElementById("decision");
-    this.form = document.getElementById("label-form");
-    this.reveal = document.getElementById("reveal");
-    this.undoForm = document.getElementById("undo-form");
-    this.severities = [...this.form.querySelectorAll("[name=severity]")];
-    this.buttons = [...this.form.querySelectorAll("button[name=value]")];
-    this.hasBeenShown = this.reveal.open;
-    this.ignoresUntil = this.reveal.open ? performance.now() + BOUNCE_MS : 0;
-    this.given = null;
-    this.isLeaving = false;
-    this.reading = new ReadingTime(() => this.reveal.open);
-    this.draft = new Draft(this.form, this.decision);
-    /* Said in our words, beside the buttons; the browser's own bubble is gone at the next tap. */
-    this.form.noValidate = true;
-    this.reveal.addEventListener("toggle", () => (this.hasBeenShown ||= this.reveal.open));
-    this.form.addEventListener("submit", (event) => this.onSubmit(event));
-    const keys = document.getElementById("keys-button");
-    keys.hidden = false;
-    keys.addEventListener("click", () => document.getElementById("keys").showModal());
-    this.resume();
-    if (!this.given) fetchAhead(this.decision.dataset.ahead);
-    if (isByKey && !this.form.querySelector("[autofocus]")) this.reveal.querySelector("summary").focus();
-  }
+let pending = null;
+let nTries = 0;
+let timer = null;
+let hasBeenShown = reveal.open;
 
-  /* An answer to this very item may wait from before a reload or a signing in. */
-  resume() {
-    const entry = outbox.waiting().find((one) => one.path === location.pathname);
-    if (!entry) return;
-    this.given = entry;
-    this.hasBeenShown = this.reveal.open = true;
-    this.showChoice(entry.fields);
-    this.lock(true);
-  }
-
-  onSubmit(event) {
-    event.preventDefault();
-    if (event.submitter?.name !== "value") return state.say("asks", this.decision.dataset.sayPress);
-    remember(BY_KEY, null);
-    this.answer(event.submitter.value);
-  }
-
-  answer(value) {
-    if (this.given || performance.now() < this.ignoresUntil) return;
-    this.hasBeenShown ||= this.reveal.open;
-    if (!this.hasBeenShown) {
-      state.say("asks", this.decision.dataset.sayReadFirst);
-      this.reveal.querySelector("summary").focus();
-      return;
-    }
-    const severity = this.severities.find((radio) => radio.checked);
-    if (this.severities.length && !severity) {
-      state.say("asks", this.decision.dataset.saySeverityFirst);
-      this.severities[0].focus();
-      return;
-    }
-    this.draft.finish();
-    this.given = outbox.put(new URL(this.form.action).pathname, {
-      submission_id: outbox.newId(),
-      revises: this.form.elements.revises.value,
-      value,
-      severity: severity ? severity.value : "",
-      note: this.form.elements.note.value,
-      text_view: this.form.elements.text_view.value,
-      active_ms: String(this.reading.finish()),
-    });
-    this.showChoice(this.given.fields);
-    this.lock(true);
-    tellState();
-    const answered = this;
-    setTimeout(() => page === answered && !outbox.troubleNow() && answered.goAhead(), PATIENCE_MS);
-    outbox.flush();
-  }
-
-  showChoice(answer) {
-    for (const button of this.buttons) {
-      if (button.value === answer.value) button.setAttribute("aria-pressed", "true");
-      else button.removeAttribute("aria-pressed");
-    }
-    for (const radio of this.severities) radio.checked = radio.value === answer.severity;
-    this.form.elements.note.value = answer.note;
-    if (answer.note) document.getElementById("note-fold").open = true;
-  }
-
-  lock(isLocked) {
-    for (const button of this.buttons) button.disabled = isLocked;
-  }
-
-  isOf(entry) {
-    return this.given?.fields.submission_id === entry.fields.submission_id;
-  }
-
-  /* To the item that was fetched ahead; false when there is none and only the server knows what comes. */
-  goAhead() {
-    const taken = this.isLeaving ? null : takeAhead();
-    if (!taken) return false;
-    const isByKey = Boolean(remembered(BY_KEY));
-    this.reading.leave();
-    show(taken);
-    localise(document);
-    page = new LabelPage({ isByKey });
-    if (!isByKey) document.querySelector("h1").focus({ preventScroll: true });
-    tellState();
-    return true;
-  }
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/* What is saved and what is not, and what undo would take back. */
-function tellState() {
-  const nWaiting = outbox.waiting().length;
-  const [refused] = outbox.refused();
-  page.undoForm.hidden = nWaiting > 0 || !page.undoForm.elements.label.value;
-  if (refused) return state.sayRefused(() => outbox.handOver(refused));
-  if (nWaiting && outbox.troubleNow() === "signed-out") return state.saySignedOut(page.decision.dataset.signIn);
-  if (nWaiting && outbox.troubleNow()) return state.sayWord("unsaved", "Unsaved");
-  if (nWaiting) return state.sayWord("saving", "Saving");
-  if (lastReceipt) {
-    page.undoForm.elements.label.value = lastReceipt.label;
-    page.undoForm.hidden = false;
-    state.saySaved(lastReceipt.saved_at);
-  }
-}
-
-function remember(key, value) {
+function store(key, value) {
   try {
     if (value === null) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, value);
+    else sessionStorage.setItem(key, JSON.stringify(value));
   } catch {
-    /* then the focus is where the browser puts it */
+    /* storage is refused in some private windows; the answer then lives as long as this page */
   }
 }
 
-function remembered(key) {
+function stored(key) {
   try {
-    return sessionStorage.getItem(key);
+    return JSON.parse(sessionStorage.getItem(key));
   } catch {
     return null;
   }
 }
 
-outbox.on("receipt", (entry, receipt) => {
-  lastReceipt = receipt;
-  const isOnScreen = page.isOf(entry);
-  tellState();
-  if (!isOnScreen) return;
-  if (receipt.next.endsWith("/next/") && page.goAhead()) return;
-  page.isLeaving = true;
-  location.assign(receipt.next);
-});
-outbox.on("refusal", (entry) => {
-  if (page.isOf(entry)) outbox.handOver(entry);
-  else tellState();
-});
-outbox.on("trouble", (kind) => {
-  if (kind !== "unsaved" || !page.given || !page.goAhead()) tellState();
-});
+function say(state, ...content) {
+  saveState.dataset.state = state;
+  saveState.replaceChildren(...content);
+}
 
-document.addEventListener("keydown", (event) => {
-  pressed(event, page, () => remember(BY_KEY, "yes"));
+function show(answer) {
+  for (const button of buttons) {
+    if (button.value === answer.value) button.setAttribute("aria-pressed", "true");
+    else button.removeAttribute("aria-pressed");
+  }
+  for (const radio of severities) radio.checked = radio.value === answer.severity;
+  form.elements.note.value = answer.note;
+  if (answer.note) form.elements.note.closest("details").open = true;
+}
+
+function giveAnswer(value) {
+  if (pending) return;
+  hasBeenShown ||= reveal.open;
+  if (!hasBeenShown) {
+    say("asks", "Read the text first: “Show the text” is above.");
+    reveal.querySelector("summary").focus();
+    return;
+  }
+  const severity = form.querySelector("[name=severity]:checked");
+  if (severities.length && !severity) {
+    say("asks", "Choose how severe it is first.");
+    severities[0].focus();
+    return;
+  }
+  pending = {
+    submission_id: newId(),
+    revises: form.elements.revises.value,
+    value,
+    severity: severity ? severity.value : "",
+    note: form.elements.note.value,
+  };
+  store(slot, pending);
+  show(pending);
+  send();
+}
+
+async function send() {
+  clearTimeout(timer);
+  timer = null;
+  for (const button of buttons) button.disabled = true;
+  if (saveState.dataset.state !== "unsaved") say("saving", "saving");
+  let reply;
+  try {
+    reply = await fetch(form.action, {
+      method: "POST",
+      body: new URLSearchParams({ ...pending, csrfmiddlewaretoken: form.elements.csrfmiddlewaretoken.value }),
+      headers: { Accept: "application/json" },
+    });
+  } catch {
+    return sendLater();
+  }
+  const isOurs = reply.headers.get("Content-Type")?.startsWith("application/json");
+  if (reply.ok && isOurs) return finish(await reply.json());
+  if (reply.status === 401) return askToSignIn();
+  if (reply.status === 403 && !isOurs) return renewToken();
+  if (reply.status >= 500 || reply.status === 429) return sendLater();
+  handOver();
+}
+
+function sendLater() {
+  say("unsaved", "not saved, retrying");
+  timer = setTimeout(send, RETRY_MS[Math.min(nTries, RETRY_MS.length - 1)]);
+  nTries += 1;
+}
+
+function finish(receipt) {
+  store(slot, null);
+  pending = null;
+  location.assign(receipt.next);
+}
+
+function askToSignIn() {
+  const link = document.createElement("a");
+  link.href = `${form.dataset.signIn}?next=${encodeURIComponent(location.pathname)}`;
+  link.textContent = "sign in to save it";
+  say("unsaved", "You are signed out. Your answer is kept on this page: ", link);
+}
+
+/* The token changes when somebody signs in; a fresh page has the new one. */
+async function renewToken() {
+  if (nTries > 2) return handOver();
+  nTries += 1;
+  try {
+    const page = await fetch(location.pathname, { headers: { Accept: "text/html" } });
+    const fresh = new DOMParser().parseFromString(await page.text(), "text/html").getElementById("label-form");
+    if (!fresh) return askToSignIn();
+    form.elements.csrfmiddlewaretoken.value = fresh.elements.csrfmiddlewaretoken.value;
+  } catch {
+    return sendLater();
+  }
+  send();
+}
+
+/* Let the plain form bring the page that explains what is wrong. */
+function handOver() {
+  store(slot, null);
+  form.elements.submission_id.value = pending.submission_id;
+  const value = document.createElement("input");
+  value.type = "hidden";
+  value.name = "value";
+  value.value = pending.value;
+  form.append(value);
+  pending = null;
+  form.submit();
+}
+
+function isTyping(target) {
+  return target.closest("textarea, select, [contenteditable], input:not([type=radio])") !== null;
+}
+
+function onKey(event) {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  const key = event.key.toLowerCase();
+  const button = buttons.find((candidate) => candidate.getAttribute("aria-keyshortcuts").toLowerCase() === key);
+  const radio = form.querySelector(`[name=severity][value="${CSS.escape(key)}"]`);
+  if (button) {
+    store(BY_KEY, true);
+    giveAnswer(button.value);
+  } else if (radio && !pending) {
+    radio.checked = true;
+    radio.focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+/* Said in our words, beside the buttons; the browser's own bubble is gone at the next tap. */
+form.noValidate = true;
+reveal.addEventListener("toggle", () => (hasBeenShown ||= reveal.open));
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (event.submitter?.name !== "value") return say("asks", "Press Acceptable or Unacceptable to answer.");
+  store(BY_KEY, null);
+  giveAnswer(event.submitter.value);
 });
-document.addEventListener("submit", (event) => {
-  if (event.target.closest(".look")) page.draft.keepNow();
+document.addEventListener("keydown", onKey);
+addEventListener("online", () => {
+  if (timer !== null) send();
 });
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") page.draft.keepNow();
+addEventListener("beforeunload", (event) => {
+  if (timer !== null) event.preventDefault();
 });
-/* Going back to an item shows what is true of it now, and so does a page out of the back-forward cache. */
-addEventListener("popstate", () => location.reload());
+/* A page out of the back-forward cache shows what was true when it was left. */
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
 
-page = new LabelPage({ isByKey: Boolean(remembered(BY_KEY)) });
-if (outbox.waiting().length || outbox.refused().length) tellState();
-outbox.flush();
+const waiting = stored(slot);
+if (waiting) {
+  pending = waiting;
+  hasBeenShown = reveal.open = true;
+  show(pending);
+  send();
+} else if (stored(BY_KEY) && !form.querySelector("[autofocus]")) {
+  reveal.querySelector("summary").focus();
+}

@@ -1,4 +1,4 @@
-/* Light, dark or automatic, remembered on this device, or on the account of an annotator.
+/* Light, dark or automatic, remembered on this device.
    A classic script in <head>, not a module: it must run before the first paint, or a dark page flashes white. */
 (() => {
   const KEY = "carebench-theme";
@@ -27,10 +27,6 @@
     else root.dataset.theme = theme;
     for (const word of document.querySelectorAll("[data-theme-word]")) word.textContent = theme;
   }
-
-  /* Annotators choose on their account; this device follows, so that signing in looks the same. */
-  const chosen = root.dataset.accountTheme;
-  if (chosen !== undefined) remember(chosen);
 
   apply(read());
 

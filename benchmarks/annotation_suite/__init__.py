@@ -1,1 +1,0 @@
-"""What `benchmarks.annotation` runs: the material, a load driver, and a look at the servers' processes."""
