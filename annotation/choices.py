@@ -6,8 +6,6 @@ from django.utils.translation import gettext_lazy as _
 
 class Role(TextChoices):
     ANNOTATOR = "ANNOTATOR", _("annotator")
-    ADJUDICATOR = "ADJUDICATOR", _("adjudicator")
-    AUDITOR = "AUDITOR", _("auditor")
     RESEARCHER = "RESEARCHER", _("researcher")
     ADMIN = "ADMIN", _("admin")
 
@@ -58,39 +56,6 @@ class CampaignState(TextChoices):
     CLOSED = "CLOSED", _("closed")
 
 
-class WithdrawalPolicy(TextChoices):
-    """What becomes of the labels of a person who withdraws, as the campaign declared beforehand."""
-
-    KEEP = "KEEP", _("kept without a link to the person")
-    DELETE = "DELETE", _("deleted")
-
-
-class TextKind(TextChoices):
-    """Texts of a campaign that are kept in every version."""
-
-    INSTRUCTIONS = "INSTRUCTIONS", _("instructions")
-    CONSENT = "CONSENT", _("consent")
-
-
-class TextView(TextChoices):
-    """How the texts stood on the page when a person answered."""
-
-    PLAIN = "PLAIN", _("as plain text")
-    MARKDOWN = "MARKDOWN", _("with headings and lists")
-
-
-class TextSize(TextChoices):
-    NORMAL = "NORMAL", _("normal")
-    LARGE = "LARGE", _("large")
-    LARGEST = "LARGEST", _("largest")
-
-
-class Theme(TextChoices):
-    SYSTEM = "SYSTEM", _("as the device")
-    LIGHT = "LIGHT", _("light")
-    DARK = "DARK", _("dark")
-
-
 class ItemKind(TextChoices):
     REGULAR = "REGULAR", _("regular")
     TRAINING = "TRAINING", _("training")
@@ -101,8 +66,6 @@ class ItemKind(TextChoices):
 class AssignmentState(TextChoices):
     OPEN = "OPEN", _("being read")
     LABELLED = "LABELLED", _("labelled")
-    # The label stands; the person is asked to look at it again under newer instructions.
-    AGAIN = "AGAIN", _("asked again")
     SKIPPED = "SKIPPED", _("skipped")
 
 

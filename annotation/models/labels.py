@@ -4,10 +4,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from annotation.choices import AnnotatorType, AssignmentState, LabelAction, Rating, SkipReason, TextView
+from annotation.choices import AnnotatorType, AssignmentState, LabelAction, Rating, SkipReason
 from annotation.models.base import new_public_id, one_of
 from annotation.models.campaigns import CampaignItem
-from annotation.models.material import Account
 from annotation.models.people import Annotator
 
 FIRST_SEVERITY, LAST_SEVERITY = 1, 5
@@ -22,7 +21,6 @@ class Assignment(models.Model):
     state = models.CharField(max_length=16, choices=AssignmentState.choices, default=AssignmentState.OPEN)
     lease_until = models.DateTimeField()
     assigned_at = models.DateTimeField(default=timezone.now)
-    first_shown_at = models.DateTimeField(null=True, blank=True)
     skip_reason = models.CharField(max_length=32, choices=SkipReason.choices, null=True, blank=True)
 
     class Meta:
@@ -61,12 +59,7 @@ class Label(models.Model):
     is_extra = models.BooleanField(default=False)
     is_imported = models.BooleanField(default=False)
     is_current = models.BooleanField(default=True)
-    # How the texts stood on the page, and for how long it was read, idle time apart; null when not known.
-    text_view = models.CharField(max_length=16, choices=TextView.choices, null=True)
-    active_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
-    # Set when a withdrawal blanked what was said. Such a row is in no figure and never comes back.
-    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -82,17 +75,8 @@ class Label(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(action="RETRACTED", rating=None, severity=None, is_current=False)
-                | (~Q(action="RETRACTED") & Q(rating__isnull=False, rating__in=Rating.values))
-                | Q(erased_at__isnull=False),
+                | (~Q(action="RETRACTED") & Q(rating__isnull=False, rating__in=Rating.values)),
                 name="label_rating_unless_retracted",
-            ),
-            models.CheckConstraint(
-                condition=Q(erased_at=None)
-                | Q(rating=None, severity=None, note=None, rating_raw=None, is_current=False),
-                name="label_erased_is_blank",
-            ),
-            models.CheckConstraint(
-                condition=Q(text_view=None) | Q(text_view__in=TextView.values), name="label_text_view_known"
             ),
             models.CheckConstraint(
                 condition=Q(severity=None) | Q(severity__gte=FIRST_SEVERITY, severity__lte=LAST_SEVERITY),
@@ -102,63 +86,3 @@ class Label(models.Model):
             one_of("annotator_type", AnnotatorType, name="label_annotator_type_known"),
         ]
         indexes = [models.Index(F("item"), condition=Q(is_current=True), name="label_current_by_item")]
-
-
-class Draft(models.Model):
-    """What a person has typed and chosen for an item without answering yet."""
-
-    assignment = models.OneToOneField(Assignment, on_delete=models.CASCADE, related_name="draft")
-    note = models.TextField(blank=True)
-    severity = models.PositiveSmallIntegerField(null=True)
-    updated_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(severity=None) | Q(severity__gte=FIRST_SEVERITY, severity__lte=LAST_SEVERITY),
-                name="draft_severity_in_scale",
-            )
-        ]
-
-
-class Flag(models.Model):
-    """Something in an item that the lead of the study should look at."""
-
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    item = models.ForeignKey(CampaignItem, on_delete=models.PROTECT, related_name="flags")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="flags")
-    note = models.TextField(blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    resolved_at = models.DateTimeField(null=True, blank=True)
-    resolved_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, related_name="+")
-    resolution = models.TextField(blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["item", "annotator"], condition=Q(resolved_at=None), name="flag_one_open"
-            )
-        ]
-
-
-class Adjudication(models.Model):
-    """A decision on a contested item, with its reason. Append-only; it never edits a label."""
-
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    item = models.ForeignKey(CampaignItem, on_delete=models.PROTECT, related_name="adjudications")
-    adjudicator = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
-    decision = models.CharField(max_length=16, choices=Rating.choices)
-    reason = models.TextField()
-    # The labels that were decided upon: a digest, so that a later label shows the decision to be older.
-    labels_digest = models.CharField(max_length=64)
-    is_current = models.BooleanField(default=True)
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["item"], condition=Q(is_current=True), name="adjudication_one_current"
-            ),
-            one_of("decision", Rating, name="adjudication_decision_known"),
-            models.CheckConstraint(condition=~Q(reason=""), name="adjudication_has_reason"),
-        ]

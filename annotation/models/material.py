@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.choices import CorrectionReason, ResponseState, Role, TextSize, TextView, Theme, TokensSource
+from annotation.choices import CorrectionReason, ResponseState, Role, TokensSource
 from annotation.models.base import new_public_id, one_of
 
 
@@ -13,34 +13,14 @@ class Account(AbstractUser):
     """A person who can sign in. What they may do follows from the role alone."""
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.ANNOTATOR)
-    # How the person reads, on every device. A blank language is the browser's.
-    language = models.CharField(max_length=16, blank=True)
-    text_size = models.CharField(max_length=16, choices=TextSize.choices, default=TextSize.NORMAL)
-    theme = models.CharField(max_length=16, choices=Theme.choices, default=Theme.SYSTEM)
-    text_view = models.CharField(max_length=16, choices=TextView.choices, default=TextView.PLAIN)
 
     class Meta:
-        constraints = [
-            one_of("role", Role, name="account_role_known"),
-            one_of("text_size", TextSize, name="account_text_size_known"),
-            one_of("theme", Theme, name="account_theme_known"),
-            one_of("text_view", TextView, name="account_text_view_known"),
-        ]
+        constraints = [one_of("role", Role, name="account_role_known")]
 
     @property
     def is_researcher(self) -> bool:
         """Researchers and admins read every number and may start work."""
         return self.is_active and self.role in (Role.RESEARCHER, Role.ADMIN)
-
-    @property
-    def is_adjudicator(self) -> bool:
-        """Adjudicators decide contested items; researchers and admins may as well."""
-        return self.is_researcher or (self.is_active and self.role == Role.ADJUDICATOR)
-
-    @property
-    def is_reader(self) -> bool:
-        """Auditors read every researcher page and change nothing; researchers and admins read as well."""
-        return self.is_researcher or (self.is_active and self.role == Role.AUDITOR)
 
 
 class Benchmark(models.Model):

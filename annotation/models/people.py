@@ -43,58 +43,9 @@ class Membership(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="memberships")
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="memberships")
     created_at = models.DateTimeField(default=timezone.now)
-    deactivated_at = models.DateTimeField(null=True, blank=True)
-    # When the training items were passed; `training_round` counts how often they were begun again.
-    trained_at = models.DateTimeField(null=True, blank=True)
-    training_round = models.PositiveSmallIntegerField(default=1)
-    # The sitting that the person is in: it ends when nothing is asked for during SITTING_GAP.
-    sitting_began_at = models.DateTimeField(null=True, blank=True)
-    last_seen_at = models.DateTimeField(null=True, blank=True)
-    n_shown_in_sitting = models.PositiveIntegerField(default=0)
-    # Since the last break: when it ended (or the sitting began), and grave items shown since.
-    break_ended_at = models.DateTimeField(null=True, blank=True)
-    n_grave_since_break = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["campaign", "annotator"], name="membership_once")]
-
-
-class CategoryOptOut(models.Model):
-    """A risk category that a person does not want to read in a campaign."""
-
-    membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="opt_outs")
-    risk_category = models.CharField(max_length=200)
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["membership", "risk_category"], name="opt_out_once_per_category")
-        ]
-
-
-class Invitation(models.Model):
-    """A link that lets one person into a campaign, once. Only a hash of its secret is stored."""
-
-    public_id = models.CharField(max_length=16, unique=True, default=new_public_id, editable=False)
-    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="invitations")
-    annotator_type = models.CharField(max_length=16, choices=AnnotatorType.choices)
-    secret_hash = models.CharField(max_length=64, unique=True)
-    created_by = models.ForeignKey(Account, on_delete=models.PROTECT, null=True, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    used_at = models.DateTimeField(null=True, blank=True)
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, null=True, related_name="invitations")
-
-    class Meta:
-        constraints = [
-            one_of("annotator_type", AnnotatorType, name="invitation_type_known"),
-            models.CheckConstraint(
-                condition=Q(used_at=None, annotator=None)
-                | Q(used_at__isnull=False, annotator__isnull=False, revoked_at=None),
-                name="invitation_used_by_one",
-            ),
-        ]
 
 
 class Consent(models.Model):
@@ -104,8 +55,6 @@ class Consent(models.Model):
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="consents")
     version = models.PositiveIntegerField()
     text_hash = models.CharField(max_length=64)
-    # The language in which it was read.
-    locale = models.CharField(max_length=16, default="en")
     consented_at = models.DateTimeField(default=timezone.now)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
 

@@ -83,11 +83,7 @@ def test_second_label_of_one_annotator_on_one_response_is_refused_whole(
 
 def test_only_current_labels_of_regular_items_count(benchmark: Benchmark) -> None:
     counted = make_label(item=make_item(response=make_response(prompt=make_prompt(benchmark=benchmark))))
-    gold = make_item(
-        response=make_response(prompt=make_prompt(benchmark=benchmark)),
-        kind=ItemKind.GOLD,
-        expected_rating="ACCEPTABLE",
-    )
+    gold = make_item(response=make_response(prompt=make_prompt(benchmark=benchmark)), kind=ItemKind.GOLD)
     make_label(item=gold)
     make_label(is_current=False, item=counted.item)
     make_label()

@@ -112,17 +112,8 @@ def _label(benchmark: Benchmark, responses: list[Response], outside: Response) -
     )
     later = make_item(campaign=make_campaign(benchmark=benchmark, slug="later"), response=responses[0])
     make_label(item=later, annotator=parent, severity=2, created_at=timezone.now() + timedelta(hours=1))
-    extra = make_response(prompt=responses[0].prompt)
-    training = make_item(
-        campaign=campaign, response=extra, kind=ItemKind.TRAINING, expected_rating=Rating.ACCEPTABLE
-    )
+    training = make_item(campaign=campaign, response=responses[1], kind=ItemKind.TRAINING)
     make_label(item=training, annotator=parent)
-    make_label(
-        item=items[1],
-        annotator=parent,
-        revision=2,
-        rating=None,
-        action=LabelAction.RETRACTED,
-        is_current=False,
-    )
+    retracted = make_item(campaign=campaign, response=make_response(prompt=responses[0].prompt))
+    make_label(item=retracted, annotator=parent, rating=None, action=LabelAction.RETRACTED, is_current=False)
     return campaign, parent

@@ -219,7 +219,7 @@ def test_a_model_that_is_often_empty_is_warned_of(
 
 
 def test_a_pool_of_one_kind_stops_at_step_two(researcher_client: Client, study: Study, provider: str) -> None:
-    study.campaign.items.update(kind="TRAINING", expected_rating="ACCEPTABLE")
+    study.campaign.items.update(kind="TRAINING")
 
     page = words_of(
         researcher_client.post(address("check_pass", study), ASKED | {"shots": "2"}).content.decode()

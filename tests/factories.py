@@ -1,10 +1,41 @@
-"""Judges, passes, their rows and calls, rules and reports."""
+"""Objects for tests: each function makes one valid row, and whatever it must hang on.
 
+Keyword arguments override fields. Text is mild and synthetic.
+"""
+
+import hashlib
+import itertools
+import uuid
 from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
+from annotation.choices import (
+    AnnotatorType,
+    CampaignState,
+    CorrectionReason,
+    Rating,
+    ResponseState,
+    Role,
+    Scale,
+)
+from annotation.models import (
+    Account,
+    Annotator,
+    Assignment,
+    AuditEvent,
+    Benchmark,
+    Campaign,
+    CampaignItem,
+    Consent,
+    Label,
+    Membership,
+    Prompt,
+    Response,
+    ResponseRevision,
+    TargetModel,
+)
 from judging.choices import (
     FailureCode,
     GenerationState,
@@ -33,14 +64,140 @@ from judging.models import (
     VerdictAttempt,
     VerdictRevision,
 )
-from tests.factories.material import (
-    _numbers,
-    make_benchmark,
-    make_prompt,
-    make_response,
-    make_target_model,
-    sha256_of,
-)
+
+PASSWORD = "a long test password"
+_numbers = itertools.count(1)
+
+
+def sha256_of(text: str) -> str:
+    """SHA-256 of UTF-8 text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_account(*, role: Role = Role.ANNOTATOR, **values: Any) -> Account:
+    """An account that can sign in with `PASSWORD`."""
+    values.setdefault("username", f"{role.lower()}-{next(_numbers)}")
+    values.setdefault("password", PASSWORD)
+    return Account.objects.create_user(role=role, **values)
+
+
+def make_benchmark(**values: Any) -> Benchmark:
+    """A benchmark without prompts."""
+    values.setdefault("slug", f"benchmark-{next(_numbers)}")
+    values.setdefault("name", f"Benchmark {values['slug']}")
+    return Benchmark.objects.create(**values)
+
+
+def make_prompt(**values: Any) -> Prompt:
+    """A prompt, by default of a new benchmark."""
+    n = next(_numbers)
+    if "benchmark" not in values:
+        values["benchmark"] = make_benchmark()
+    values.setdefault("case_uid", f"case-{n}")
+    values.setdefault("risk_category", "Emotional Dependency")
+    values.setdefault("risk_mechanism", "Companionship")
+    values.setdefault("text", f"My child talks to a chatbot {n} times a week. What should I look out for?")
+    return Prompt.objects.create(**values)
+
+
+def make_target_model(**values: Any) -> TargetModel:
+    """A target model without a family."""
+    values.setdefault("slug", f"model-{next(_numbers)}")
+    return TargetModel.objects.create(**values)
+
+
+def make_response(**values: Any) -> Response:
+    """A complete response of rollout 0; `text_hash` follows the text."""
+    n = next(_numbers)
+    if "prompt" not in values:
+        values["prompt"] = make_prompt()
+    if "target_model" not in values:
+        values["target_model"] = make_target_model()
+    values.setdefault("rollout", 0)
+    values.setdefault("state", ResponseState.OK)
+    values.setdefault("text", f"Talk with your child about it, calmly and often. (Answer {n})")
+    values.setdefault("text_hash", sha256_of(values["text"]))
+    return Response.objects.create(**values)
+
+
+def make_response_revision(**values: Any) -> ResponseRevision:
+    """What a response was before its text was corrected."""
+    if "response" not in values:
+        values["response"] = make_response()
+    values.setdefault("text", "The text before.")
+    values.setdefault("text_hash", sha256_of(values["text"]))
+    values.setdefault("state", ResponseState.OK)
+    values.setdefault("reason", CorrectionReason.DAMAGED)
+    return ResponseRevision.objects.create(**values)
+
+
+def make_annotator(**values: Any) -> Annotator:
+    """A parent without an account."""
+    if "benchmark" not in values:
+        values["benchmark"] = make_benchmark()
+    values.setdefault("code", f"annotator-{next(_numbers)}")
+    values.setdefault("annotator_type", AnnotatorType.PARENT)
+    return Annotator.objects.create(**values)
+
+
+def make_campaign(**values: Any) -> Campaign:
+    """An open campaign that asks for a rating and a severity."""
+    if "benchmark" not in values:
+        values["benchmark"] = make_benchmark()
+    values.setdefault("slug", f"campaign-{next(_numbers)}")
+    values.setdefault("name", f"Campaign {values['slug']}")
+    values.setdefault("scale", Scale.BINARY_AND_SEVERITY)
+    values.setdefault("state", CampaignState.OPEN)
+    values.setdefault("consent_text", "You may stop at any time.")
+    return Campaign.objects.create(**values)
+
+
+def make_item(**values: Any) -> CampaignItem:
+    """A regular item; campaign and response belong to one benchmark."""
+    if "response" not in values:
+        benchmark = values["campaign"].benchmark if "campaign" in values else make_benchmark()
+        values["response"] = make_response(prompt=make_prompt(benchmark=benchmark))
+    if "campaign" not in values:
+        values["campaign"] = make_campaign(benchmark=values["response"].prompt.benchmark)
+    return CampaignItem.objects.create(**values)
+
+
+def make_membership(**values: Any) -> Membership:
+    """An annotator's place in a campaign of the same benchmark."""
+    _fill_campaign_and_annotator(values)
+    return Membership.objects.create(**values)
+
+
+def make_consent(**values: Any) -> Consent:
+    """A standing consent to the campaign's present text."""
+    _fill_campaign_and_annotator(values)
+    values.setdefault("version", values["campaign"].consent_version)
+    values.setdefault("text_hash", sha256_of(values["campaign"].consent_text))
+    return Consent.objects.create(**values)
+
+
+def make_assignment(**values: Any) -> Assignment:
+    """An open assignment with half an hour left."""
+    _fill_item_and_annotator(values)
+    values.setdefault("lease_until", timezone.now() + timedelta(minutes=30))
+    return Assignment.objects.create(**values)
+
+
+def make_label(**values: Any) -> Label:
+    """A current Acceptable label. `annotator=None` makes it an anonymous import."""
+    _fill_item_and_annotator(values)
+    annotator = values["annotator"]
+    values.setdefault("submission_id", uuid.uuid4())
+    values.setdefault("rating", Rating.ACCEPTABLE)
+    values.setdefault("annotator_type", annotator.annotator_type if annotator else AnnotatorType.OTHER)
+    return Label.objects.create(**values)
+
+
+def make_event(**values: Any) -> AuditEvent:
+    """An audit event of nobody in particular."""
+    values.setdefault("action", "campaign.opened")
+    values.setdefault("subject", f"campaign:{next(_numbers)}")
+    return AuditEvent.objects.create(**values)
 
 
 def make_judge(**values: Any) -> Judge:
@@ -216,3 +373,21 @@ def make_report(**values: Any) -> Report:
     values.setdefault("code_version", "test")
     values.setdefault("content", {})
     return Report.objects.create(**values)
+
+
+def _fill_campaign_and_annotator(values: dict[str, Any]) -> None:
+    if "campaign" not in values:
+        known = values.get("annotator")
+        values["campaign"] = make_campaign(benchmark=known.benchmark if known else make_benchmark())
+    if "annotator" not in values:
+        values["annotator"] = make_annotator(benchmark=values["campaign"].benchmark)
+
+
+def _fill_item_and_annotator(values: dict[str, Any]) -> None:
+    if "item" not in values:
+        known = values.get("annotator")
+        values["item"] = (
+            make_item(campaign=make_campaign(benchmark=known.benchmark)) if known else make_item()
+        )
+    if "annotator" not in values:
+        values["annotator"] = make_annotator(benchmark=values["item"].campaign.benchmark)
