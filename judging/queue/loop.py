@@ -51,6 +51,7 @@ MOST_WAIT_S = 0.5
 IDLE_END_S = 2.0
 DATABASE_RETRY_S = 1.0
 LEAST_RECENT = 4
+# At least; a process that collects less often already keeps to that.
 COLLECTOR_THRESHOLDS = (5_000, 20, 20)
 
 
@@ -303,7 +304,7 @@ def _settle_heap() -> None:
     A full round took 0.1 s in which every call stood still; a loop makes next to no cycles.
     """
     gc.freeze()
-    gc.set_threshold(*COLLECTOR_THRESHOLDS)
+    gc.set_threshold(*map(max, gc.get_threshold(), COLLECTOR_THRESHOLDS))
 
 
 @contextlib.asynccontextmanager

@@ -13,8 +13,9 @@ from judging.queue.work import Claimed, Prepared
 # Calls with these outcomes were certainly not charged; any other failure may have been.
 FREE_OUTCOMES = frozenset({"rate_limited", "auth", "bad_request", "encoding"})
 
-# Until an endpoint has answered once in a pass, so many of its calls may be in flight. These are no answer.
+# Until an endpoint has answered once in a pass, no more of its calls than these may be in flight there.
 MAX_UNPROVEN_IN_FLIGHT = 5
+# Outcomes that do not show whether it answers at all.
 NO_ANSWER = (
     "rate_limited",
     "timeout",

@@ -20,7 +20,7 @@ from judging.queue.results import MAX_UNPROVEN_IN_FLIGHT
 from judging.verdicts.work import JUDGING
 from tests.passes import stage
 from tests.verdicts.conftest import Provide
-from tests.verdicts.waiting import run_in_thread
+from tests.verdicts.waiting import run_two_loops
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -51,9 +51,7 @@ def test_two_loops_with_32_slots_keep_to_ten_calls(provide: Provide, settings: A
 
     with provide(latency_ms=30, limits={"max_in_flight": 64}) as base_url:
         judge_pass = stage.start(benchmark, max_calls=10)
-        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
-        for thread in threads:
-            thread.join()
+        run_two_loops("local-0")
         stats = stage.stats(base_url)
 
     judge_pass.refresh_from_db()
@@ -241,9 +239,7 @@ def test_before_the_first_answer_few_calls_are_in_flight_over_two_loops(
 
     with provide(faults={"server_error": 1.0}, latency_ms=40, limits={"max_in_flight": 32}) as base_url:
         judge_pass = stage.start(benchmark)
-        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
-        for thread in threads:
-            thread.join()
+        run_two_loops("local-0")
         stats = stage.stats(base_url)
 
     assert stage.states(judge_pass) == {"CALL_FAILED": 40}
@@ -267,9 +263,7 @@ def test_two_loops_share_an_endpoint_and_keep_its_limit(provide: Provide) -> Non
 
     with provide(latency_ms=60) as base_url:
         judge_pass = stage.start(benchmark)
-        threads = [run_in_thread("local-0", lambda: False) for _ in range(2)]
-        for thread in threads:
-            thread.join()
+        run_two_loops("local-0")
         stats = stage.stats(base_url)
 
     assert stage.states(judge_pass) == {"SCORED": 80}

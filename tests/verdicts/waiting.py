@@ -115,6 +115,13 @@ def row(claimed: Claimed) -> Verdict:
     return Verdict.objects.get(pk=claimed.row_id)
 
 
+def run_two_loops(name: str) -> None:
+    """Two loops on one endpoint side by side, as two workers run them, until both have ended."""
+    threads = [run_in_thread(name, lambda: False) for _ in range(2)]
+    for thread in threads:
+        thread.join()
+
+
 def run_in_thread(name: str, should_stop: Callable[[], bool]) -> threading.Thread:
     """A whole loop in a thread of its own, as a worker runs it."""
 
