@@ -48,7 +48,11 @@ class EndpointStatus:
 
 @dataclass(frozen=True)
 class EndpointOverview:
-    """Every endpoint, those in use first. `missing` are called by running passes and named in no file."""
+    """Every endpoint that offers a model or is in use, those in use first.
+
+    A preset is left without a model when the file offers all of its models elsewhere. `missing` are called
+    by running passes and named in no file.
+    """
 
     statuses: Sequence[EndpointStatus]
     missing: Sequence[str]
@@ -83,8 +87,9 @@ def endpoint_overview() -> EndpointOverview:
         )
         for name, endpoint in endpoints.items()
     ]
+    shown = [status for status in statuses if status.endpoint.models or status.is_in_use]
     return EndpointOverview(
-        statuses=sorted(statuses, key=lambda status: (not status.is_in_use, status.endpoint.name)),
+        statuses=sorted(shown, key=lambda status: (not status.is_in_use, status.endpoint.name)),
         missing=sorted(_called_now().difference(endpoints)),
         since=ledger.since,
     )

@@ -45,8 +45,7 @@ def show_endpoints(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
         calls=_calls_table(used, overview) if used else None,
         faults=_faults_table(used),
         loops=_loops_table(used),
-        # A preset is left without a model when the file offers all of its models elsewhere.
-        reached=_reached_table([status for status in overview.statuses if status.endpoint.models]),
+        reached=_reached_table(overview.statuses),
         missing=", ".join(overview.missing),
         how={"paragraphs": HOW},
     )

@@ -69,6 +69,18 @@ def test_the_page_says_so_when_nothing_was_called(researcher_client: Client, stu
     assert "Every endpoint" in words
 
 
+def test_the_page_counts_the_endpoints_that_it_lists(researcher_client: Client, study: Study) -> None:
+    """Also when the file offers every model of a preset elsewhere, so that the preset has none left."""
+    make_attempt(verdict=make_row(make_running_pass()), outcome="ok", at=in_seconds(-9))
+
+    page = open_page(researcher_client, study)
+
+    _, *listed = page[page.index('id="reached"') :].partition("</table>")[0].split("<tbody>")[1].split("<tr")
+    counted = re.search(r"1 of (\d+) endpoints were called", words_of(page))
+    assert counted is not None
+    assert int(counted[1]) == len(listed)
+
+
 def test_the_page_says_until_when_an_endpoint_waits(researcher_client: Client, study: Study) -> None:
     until = in_seconds(1800)
     EndpointGate.objects.create(name=ENDPOINT, not_before=until)
