@@ -14,19 +14,20 @@ def judged_later(benchmark: Benchmark) -> JudgePass:
     """The imported scores once more, some of them higher, with replies of which some were misread."""
     first = JudgePass.objects.get(benchmark=benchmark)
 
-    def rescore(row: Verdict) -> int | None:
-        if row.pk % 41 == 0 or row.score is None:
+    def rescore(place: int, row: Verdict) -> int | None:
+        if place % 41 == 0 or row.score is None:
             return None
-        return min(5, row.score + 1) if row.judge.slug == "gpt-5.4" and row.pk % 4 == 0 else row.score
+        return min(5, row.score + 1) if row.judge.slug == "gpt-5.4" and place % 4 == 0 else row.score
 
     later = judge_again(first, rescore=rescore, name="likert-v1-0shot-2")
     JudgePass.objects.filter(pk=later.pk).update(
         source=PassSource.JUDGED, rubric=make_rubric(text=load_bundled_rubric("likert-v1"))
     )
-    for row in later.verdicts.filter(state=VerdictState.SCORED).order_by("pk")[:300]:
-        said = row.score if row.pk % 29 else 6 - (row.score or 1)
+    scored = later.verdicts.filter(state=VerdictState.SCORED).order_by("pk")[:300]
+    for place, row in enumerate(scored):
+        said = row.score if place % 29 else 6 - (row.score or 1)
         Verdict.objects.filter(pk=row.pk).update(
-            raw_text=REPLY.format(said), parser_version="1", token=1, has_rubric_like_text=row.pk % 50 == 0
+            raw_text=REPLY.format(said), parser_version="1", token=1, has_rubric_like_text=place % 50 == 0
         )
     poison = later.verdicts.filter(state=VerdictState.SCORED).order_by("-pk")[:2]
     Verdict.objects.filter(pk__in=[row.pk for row in poison]).update(

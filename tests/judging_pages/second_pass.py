@@ -8,12 +8,18 @@ from judging.models import JudgePass, Verdict
 from tests.factories import make_pass
 
 
+def as_before(_: int, row: Verdict) -> int | None:
+    """The score of the first pass."""
+    return row.score
+
+
 def judge_again(
-    first: JudgePass, *, rescore: Callable[[Verdict], int | None] = lambda row: row.score, **values: Any
+    first: JudgePass, *, rescore: Callable[[int, Verdict], int | None] = as_before, **values: Any
 ) -> JudgePass:
     """A pass of the same configuration whose scores are what `rescore` makes of the first ones.
 
-    A score of None becomes an unreadable reply.
+    It is given each row's place in the first pass, from 0, and the row: primary keys begin anywhere. A score
+    of None becomes an unreadable reply.
     """
     values.setdefault("name", f"{first.name}-again")
     second = make_pass(
@@ -26,8 +32,8 @@ def judge_again(
         **values,
     )
     rows = []
-    for row in first.verdicts.select_related("response").order_by("pk"):
-        score = rescore(row)
+    for place, row in enumerate(first.verdicts.select_related("response").order_by("pk")):
+        score = rescore(place, row)
         state = VerdictState.SCORED if score is not None else VerdictState.PARSE_FAILED
         rows.append(
             Verdict(

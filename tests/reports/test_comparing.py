@@ -30,10 +30,10 @@ def study(db: None) -> Study:
 
 @pytest.fixture
 def later(study: Study) -> JudgePass:
-    """The same configuration at another time: judge-a has become stricter on every fourth response."""
+    """The same configuration at another time: judge-a has become stricter in every fourth row."""
 
-    def rescore(row: Verdict) -> int | None:
-        if row.judge.slug == "study-judge-a" and row.response_id % 4 == 0 and row.score == 1:
+    def rescore(place: int, row: Verdict) -> int | None:
+        if row.judge.slug == "study-judge-a" and place % 4 == 0 and row.score == 1:
             return 3
         return row.score
 
